@@ -1,0 +1,354 @@
+# Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+"""Trains the alignment network on features written by extract_features.
+
+    python train.py --features DIR --table train.tsv [--features DIR --table clips.tsv] --run RUN --minutes 45
+
+Resumes from RUN/last.pt when that exists. Writes RUN/last.pt while it runs and RUN/best.pt (averaged
+weights with fitted calibration, ready for export.py) at the end, and RUN/log.jsonl.
+
+Which people are held out (for calibration and for the log; never for the final report) depends on
+their names alone. Lags of sources other than GRID are not given: they are measured with the network
+itself as it learns (see estimate_lags) and written to RUN/lags.tsv.
+"""
+
+import argparse
+import copy
+import dataclasses
+import json
+import pathlib
+import time
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+import dataset
+from model import AlignerNet, Config
+
+WIDTH, CONTEXT = 75, 48
+REFERENCE = ("grid_s1", "grid_more", "made")       # lag 0 by definition or by construction
+PRIOR_LAG = {"lrwar": 4.0, "webcam_tr": 0.0, "syllables": 0.0}  # starting points, in 10 ms frames
+
+
+def window_sums(logits, n):
+    """[B, T, L] -> sums over n consecutive ticks [B, T - n + 1, L]."""
+    total = F.pad(logits, (0, 0, 1, 0)).cumsum(1)
+    return total[:, n:] - total[:, :-n]
+
+
+def soft_target(lag, lags, sigma=0.9):
+    distance = torch.arange(lags)[None] - lag[:, None]
+    return torch.softmax(-0.5 * (distance / sigma) ** 2, -1)
+
+
+class Evidence(torch.nn.Module):
+    """Scale of summed logits: a / (1 + n / b), because neighbouring ticks are not independent."""
+
+    def __init__(self):
+        super().__init__()
+        self.log_a = torch.nn.Parameter(torch.tensor(0.0))
+        self.log_b = torch.nn.Parameter(torch.tensor(4.0))
+
+    def forward(self, n):
+        return self.log_a.exp() / (1 + n / self.log_b.exp())
+
+
+def loss_of(logits, speaking, batch, evidence):
+    """Cross-entropy of the true lag at several window lengths, plus who speaks."""
+    valid = batch["valid"].float()
+    matched = batch["matched"]
+    target = soft_target(batch["lag"], logits.shape[-1])
+    summed = logits.sum(2) * valid[..., None]
+    parts = {}
+    for n, weight in ((1, 0.1), (5, 0.4), (15, 1.0), (summed.shape[1], 0.6)):
+        sums = window_sums(summed, n)
+        count = window_sums(valid[..., None], n)[..., 0]
+        log_p = F.log_softmax(sums * evidence(count)[..., None], -1)
+        spoken = window_sums(batch["speaking"][..., None], n)[..., 0] / n
+        use = (count >= 0.8 * min(n, 20)).float()
+        positive = use * matched[:, None] * (spoken > 0.5)
+        cross = -(target[:, None] * log_p).sum(-1)
+        parts[f"lag{n}"] = weight * (cross * positive).sum() / positive.sum().clamp_min(1)
+        if n == 15:
+            flat = use * (~matched[:, None])
+            parts["flat"] = 0.25 * (-log_p.mean(-1) * flat).sum() / flat.sum().clamp_min(1)
+    heads = window_sums(logits.flatten(2) * valid[..., None], 5)
+    heads = F.log_softmax(heads.unflatten(2, logits.shape[2:]), -1)
+    positive = (window_sums(batch["speaking"][..., None], 5)[..., 0] > 2.5) * matched[:, None]
+    cross = -(target[:, None, None] * heads).sum(-1).mean(-1)
+    parts["heads"] = 0.15 * (cross * positive).sum() / positive.sum().clamp_min(1)
+    label = batch["speaking"] * matched[:, None]
+    bce = F.binary_cross_entropy_with_logits(speaking, label, reduction="none")
+    parts["speaking"] = 0.4 * (bce * valid).sum() / valid.sum().clamp_min(1)
+    return sum(parts.values()), {k: float(v) for k, v in parts.items()}
+
+
+@torch.no_grad()
+def clip_evidence(net, clip, width=WIDTH, audio_of=None, max_ticks=750):
+    """Summed logits [T, L] and speaking log-odds [T] of a whole clip, lag 0 at column `width`."""
+    n = min(clip.ticks, max_ticks)
+    voice = audio_of or clip
+    length = 4 * n + 2 * (width + CONTEXT)
+    filler = np.full((length, clip.mel.shape[1]), dataset.SILENCE, np.float32)
+    mel, _ = dataset.cut_mel(voice, dataset.LEAD - width - CONTEXT, length, filler)
+    with torch.autocast("cpu", torch.bfloat16):
+        logits, _, speaking = net(
+            torch.from_numpy(clip.crops[:n])[None].float() / 255,
+            torch.from_numpy(clip.lips[:n])[None], torch.from_numpy(clip.valid[:n])[None],
+            torch.from_numpy(mel)[None], torch.tensor([width + CONTEXT]), width)
+    return logits[0].sum(1).numpy() * clip.valid[:n, None], speaking[0].numpy()
+
+
+def peak(summed):
+    """Sub-frame position of the maximum of [L]."""
+    k = int(summed.argmax())
+    if 0 < k < len(summed) - 1:
+        a, b, c = summed[k - 1:k + 2]
+        return k + 0.5 * (a - c) / max(a - 2 * b + c, -1e9) if a - 2 * b + c < 0 else float(k)
+    return float(k)
+
+
+def posterior(summed, n, evidence):
+    scaled = summed * float(evidence(torch.tensor(float(n))))
+    p = np.exp(scaled - scaled.max())
+    return p / p.sum()
+
+
+def mass_near(p, at, reach=4.5):
+    k = np.arange(len(p))
+    return float(p[np.abs(k - at) <= reach].sum())
+
+
+def estimate_lags(net, evidence, clips):
+    """Sets clip.lag and clip.usable of every clip that is not a reference.
+
+    A source takes the peak of the evidence of all its clips together. Long clips with a sure answer
+    of their own take that, since sources differ inside too; unsure ones follow their source if it is
+    consistent, and are dropped otherwise.
+    """
+    net.eval()
+    by_source = {}
+    for clip in clips:
+        if clip.folder not in REFERENCE:
+            by_source.setdefault(clip.source, []).append(clip)
+    rows = []
+    for source, members in sorted(by_source.items()):
+        short = members[0].folder == "lrwar"
+        chosen = members[:: max(1, len(members) // 150)] if short else members
+        answers = []
+        total = 0
+        for clip in chosen:
+            logits, _ = clip_evidence(net, clip)
+            late = clip.picture_offset[:len(logits)].mean()
+            summed = logits.sum(0)
+            p = posterior(summed, clip.valid.sum(), evidence)
+            at = peak(summed)
+            answers.append((at - WIDTH - late, mass_near(p, at)))
+            total = total + p
+        sure = [a for a, m in answers if m > 0.8 and abs(a) < WIDTH - 4]
+        common = float(np.median(sure)) if sure else 0.0
+        spread = float(np.median(np.abs(np.array(sure) - common))) if sure else 99.0
+        if short:
+            common = peak(np.log(total + 1e-9)) - WIDTH
+            for clip in members:
+                clip.lag, clip.usable = float(common), True
+        else:
+            for clip, (answer, mass) in zip(chosen, answers):
+                own = mass > 0.8 and abs(answer) < 45
+                follow = len(sure) >= 3 and spread < 3
+                clip.lag = float(answer) if own else common
+                clip.usable = own or follow
+        rows.append((source, len(members), sum(c.usable for c in members), round(10 * common, 1),
+                     round(10 * spread, 1)))
+    return rows
+
+
+def hit_rates(net, clips, lengths=(5, 15, 25, 50)):
+    """Share of windows of held-out clips whose best lag is within 40 ms, by folder and length."""
+    net.eval()
+    hits = {}
+    for clip in clips:
+        logits, _ = clip_evidence(net, clip)
+        truth = WIDTH + clip.lag + clip.picture_offset[:len(logits)].mean()
+        for n in lengths:
+            for begin in range(0, len(logits) - n + 1, n):
+                guess = peak(logits[begin:begin + n].sum(0))
+                hits.setdefault(f"{clip.folder}/{n}", []).append(abs(guess - truth) <= 4.5)
+    return {k: (round(100 * float(np.mean(v)), 1), len(v)) for k, v in sorted(hits.items())}
+
+
+def fit_calibration(net, clips, rng):
+    """Fits evidence scale and match probability on held-out people by maximum likelihood."""
+    net.eval()
+    windows, matches = [], []
+    for clip in clips:
+        other = clips[int(rng.integers(len(clips)))]
+        for voice in (clip, other):
+            if voice is other and other.person == clip.person:
+                continue
+            logits, speaking = clip_evidence(net, clip, 100, voice)
+            truth = 100 + clip.lag + clip.picture_offset[:len(logits)].mean()
+            for n in (15, 25, 50, 75, 125, 250):
+                for begin in range(0, len(logits) - n + 1, n):
+                    here = slice(begin, begin + n)
+                    mean = float(speaking[here].mean())
+                    if voice is clip:
+                        windows.append((n, logits[here].sum(0), truth, clip.folder))
+                    matches.append((mean, voice is clip))
+    ns = np.array([w[0] for w in windows], np.float32)
+    sums = np.stack([w[1] for w in windows])
+    truth = np.clip(np.round([w[2] for w in windows]), 0, 200).astype(int)
+    near = np.abs(np.arange(201)[None] - truth[:, None]) <= 4
+    best = None
+    for a in np.exp(np.linspace(-2.5, 1.0, 22)):
+        for b in (10, 20, 40, 80, 160, 400, 1e4):
+            scaled = sums * (a / (1 + ns / b))[:, None]
+            p = np.exp(scaled - scaled.max(1, keepdims=True))
+            p /= p.sum(1, keepdims=True)
+            mass = (p * near).sum(1)
+            for outlier in (0.005, 0.01, 0.02, 0.05):
+                score = np.log((1 - outlier) * mass + outlier * 9 / 201).mean()
+                if best is None or score > best[0]:
+                    best = (float(score), float(a), float(b), outlier)
+    x = torch.tensor([m[0] for m in matches])
+    y = torch.tensor([float(m[1]) for m in matches])
+    scale = torch.nn.Parameter(torch.tensor([1.0, 0.0]))
+    optimiser = torch.optim.LBFGS([scale], max_iter=100)
+
+    def step():
+        optimiser.zero_grad()
+        loss = F.binary_cross_entropy_with_logits(scale[0] * x + scale[1], y)
+        loss.backward()
+        return loss
+
+    optimiser.step(step)
+    return {"evidence_scale": best[1], "correlated_ticks": best[2], "outlier_share": best[3],
+            "match_scale": float(scale[0]), "match_bias": float(scale[1]),
+            "log_likelihood": best[0], "windows": len(windows), "matches": len(matches)}
+
+
+def train(arguments):
+    torch.manual_seed(arguments.seed)
+    rng = np.random.default_rng(arguments.seed)
+    run = pathlib.Path(arguments.run)
+    run.mkdir(parents=True, exist_ok=True)
+    log = open(run / "log.jsonl", "a")
+
+    def say(**row):
+        log.write(json.dumps(row) + "\n")
+        log.flush()
+        print(json.dumps(row), flush=True)
+
+    clips = []
+    for features, table in zip(arguments.features, arguments.table):
+        clips += dataset.load_clips(features, table)
+    for clip in clips:
+        clip.held_out = clip.folder != "lrwar" and dataset.person_is_held_out(clip.person)
+        clip.lag = PRIOR_LAG.get(clip.folder, 0.0)
+        clip.usable = clip.folder in REFERENCE or clip.folder in PRIOR_LAG
+    held_out = [c for c in clips if c.held_out and c.ticks >= 25]
+    say(event="data", clips=len(clips), ticks=sum(c.ticks for c in clips),
+        held_out=len(held_out), held_out_people=len({c.person for c in held_out}))
+
+    net = AlignerNet(Config(), dropout=0.1)
+    sample = [clips[i] for i in rng.permutation(len(clips))[:300]]
+    lips = np.concatenate([c.lips for c in sample])
+    mel = np.concatenate([c.mel[c.mel_valid] for c in sample])
+    net.video.lip_mean.copy_(torch.from_numpy(lips.mean(0)))
+    net.video.lip_scale.copy_(torch.from_numpy(1 / (lips.std(0) + 1e-3)))
+    net.audio.mel_mean.copy_(torch.from_numpy(mel.mean(0)))
+    net.audio.mel_scale.copy_(torch.from_numpy(1 / (mel.std(0) + 1e-3)))
+    evidence = Evidence()
+    parameters = list(net.parameters()) + list(evidence.parameters())
+    optimiser = torch.optim.AdamW(parameters, lr=arguments.rate, weight_decay=0.03)
+    average = copy.deepcopy(net)
+    elapsed, step = 0.0, 0
+    if (run / "last.pt").exists():
+        state = torch.load(run / "last.pt", weights_only=False)
+        net.load_state_dict(state["net"])
+        average.load_state_dict(state["model"])
+        evidence.load_state_dict(state["evidence"])
+        optimiser.load_state_dict(state["optimiser"])
+        elapsed, step = state["elapsed"], state["step"]
+        for clip in clips:
+            clip.lag, clip.usable = state["lags"].get(clip.name, (clip.lag, clip.usable))
+        say(event="resumed", step=step, elapsed=round(elapsed))
+
+    def save(name, **more):
+        torch.save({"net": net.state_dict(), "model": average.state_dict(),
+                    "evidence": evidence.state_dict(), "optimiser": optimiser.state_dict(),
+                    "config": dataclasses.asdict(net.config), "elapsed": elapsed, "step": step,
+                    "lags": {c.name: (c.lag, c.usable) for c in clips}, **more}, run / name)
+
+    budget = arguments.minutes * 60
+    marks = [0.12, 0.25, 0.4, 0.6]
+    marks = [m for m in marks if m * budget > elapsed]
+    samplers = {}
+    mean_parts, last_report = {}, time.time()
+    while elapsed < budget:
+        started = time.time()
+        ticks, size = ((30, 48), (60, 24))[step % 2]
+        if ticks not in samplers:
+            samplers[ticks] = dataset.Sampler(clips, rng, min(ticks, 50))
+        windows = [dataset.make_window(samplers[ticks], rng, ticks, WIDTH, CONTEXT)
+                   for _ in range(size)]
+        batch = dataset.collate(windows)
+        crops = dataset.augment_pictures(batch["crops"], rng)
+        sound = dataset.augment_mel(batch["mel"], rng)
+        progress = elapsed / budget
+        rate = arguments.rate * min(1, (step + 1) / 100) * (0.02 + 0.98 * 0.5 * (1 + np.cos(np.pi * progress)))
+        for group in optimiser.param_groups:
+            group["lr"] = rate
+        net.train()
+        with torch.autocast("cpu", torch.bfloat16):
+            logits, _, speaking = net(crops, batch["lips"], batch["valid"], sound,
+                                      torch.full((size,), WIDTH + CONTEXT), WIDTH)
+        loss, parts = loss_of(logits, speaking, batch, evidence)
+        optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(parameters, 2.0)
+        optimiser.step()
+        keep = min(0.995, (1 + step) / (10 + step))
+        with torch.no_grad():
+            for a, b in zip(average.state_dict().values(), net.state_dict().values()):
+                if a.dtype.is_floating_point:
+                    a.lerp_(b, 1 - keep)
+                else:
+                    a.copy_(b)
+        step += 1
+        for key, value in parts.items():
+            mean_parts[key] = 0.98 * mean_parts.get(key, value) + 0.02 * value
+        elapsed += time.time() - started
+        if step % 50 == 0:
+            say(event="step", step=step, minutes=round(elapsed / 60, 1), rate=round(rate, 6),
+                seconds=round((time.time() - last_report) / 50, 2),
+                **{k: round(v, 3) for k, v in mean_parts.items()})
+            last_report = time.time()
+        if marks and elapsed >= marks[0] * budget:
+            marks.pop(0)
+            rows = estimate_lags(average, evidence, clips)
+            samplers.clear()
+            with open(run / "lags.tsv", "w") as table:
+                table.write("source\tclips\tused\tlag_ms\tspread_ms\n")
+                table.writelines("\t".join(map(str, row)) + "\n" for row in rows)
+            say(event="lags", rows=rows)
+            say(event="held_out", hits=hit_rates(average, [c for c in held_out if c.usable]))
+            save("last.pt")
+    average.eval()
+    calibration = fit_calibration(average, [c for c in held_out if c.usable], rng)
+    hits = hit_rates(average, [c for c in held_out if c.usable])
+    say(event="end", step=step, calibration=calibration, hits=hits)
+    save("last.pt")
+    save("best.pt", calibration=calibration, hits=hits)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--features", action="append", required=True)
+    parser.add_argument("--table", action="append", required=True)
+    parser.add_argument("--run", required=True)
+    parser.add_argument("--minutes", type=float, default=45)
+    parser.add_argument("--rate", type=float, default=1.2e-3)
+    parser.add_argument("--seed", type=int, default=1)
+    train(parser.parse_args())

@@ -1,0 +1,54 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+
+#include "av_fusion/align/alignment.h"
+#include "av_fusion/align/alignment_options.h"
+#include "av_fusion/align/measurement_context.h"
+#include "av_fusion/model/sync_evidence.h"
+
+namespace av_fusion {
+
+/// Collects the model's evidence of any number of faces, in pieces of any length, and says at the
+/// end what it amounts to. The cut into pieces does not change any number.
+///
+/// The offset of a track, of the file and of each stretch of the timeline sums the evidence of
+/// ticks, each second of each face weighted by the probability that the face makes the sound in
+/// that second: a silent listener decides nothing.
+///
+/// Memory: one vector of 2 width + 1 sums for each second (or `hop`, if that is shorter) of each
+/// track that has not ended; of an ended track only its results. One thread at a time.
+class AlignmentBuilder {
+ public:
+  /// Upright x, y, width, height of a face in pixels of the upright picture.
+  using Box = std::array<double, 4>;
+
+  /// Throws `Error(kInvalidArgument)` naming the field that makes no sense.
+  explicit AlignmentBuilder(const AlignmentOptions& options);
+  ~AlignmentBuilder();
+  AlignmentBuilder(AlignmentBuilder&&) noexcept;
+  AlignmentBuilder& operator=(AlignmentBuilder&&) noexcept;
+
+  /// Adds the next ticks of a track; the first call with a new `track_id` begins the track. `boxes`
+  /// [T] or empty. Ticks of one track must come in order of time; gaps are allowed. A lag column of
+  /// a row in which the logit and all heads' weights are exactly 0 was masked (no sound there) and
+  /// counts as no evidence. Throws `Error(kShapeMismatch)` or `Error(kInvalidArgument)`, with
+  /// nothing added, if the evidence does not fit the options or the track has ended.
+  void add(int track_id, const SyncEvidence& evidence, std::span<const Box> boxes = {});
+
+  /// The face is gone for good: its results are computed and its evidence is released. Unknown and
+  /// ended tracks are ignored.
+  void end_track(int track_id);
+
+  /// Ends all tracks and returns the result; the builder is empty afterwards and can be used again.
+  Alignment finish(const MeasurementContext& context);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace av_fusion

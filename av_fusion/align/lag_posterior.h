@@ -1,0 +1,64 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "av_fusion/align/lag_calibration.h"
+#include "av_fusion/align/lag_estimate.h"
+#include "av_fusion/core/media_time.h"
+
+namespace av_fusion {
+
+/// The evidence of any number of picture ticks about the lag of the sound, and the probabilities
+/// that follow from it. A plain value of fixed size; one thread at a time.
+///
+/// Column l stands for sound heard (l - width) * lag_hop after the tick, as in `SyncEvidence`. A
+/// picture that is shown p after its tick sees that sound at a lag shorter by p, so with p averaged
+/// over the ticks: offset = -(lag - p), positive when the sound is early.
+class LagPosterior {
+ public:
+  /// `lag_hop` > 0, `width` >= 2; throws `Error(kInvalidArgument)` otherwise.
+  LagPosterior(MediaDuration lag_hop, std::int64_t width);
+
+  /// Adds one valid tick. `lag_logits` [2 width + 1]; -infinity marks a lag at which there is no
+  /// sound (before the first or after the last sample): it counts as the mean of the row's other
+  /// lags, neither for nor against. A row without any sound is not counted. Throws
+  /// `Error(kShapeMismatch)` for a row of another length, `Error(kInvalidArgument)` for NaN or
+  /// +infinity; nothing is added then.
+  void add(std::span<const float> lag_logits, float speaking_logit, MediaDuration picture_late);
+
+  /// Adds `weight` (>= 0) times everything `other` holds. Throws `Error(kInvalidArgument)` if the
+  /// lags of the two differ.
+  void merge(const LagPosterior& other, double weight = 1);
+
+  MediaDuration lag_hop() const noexcept { return lag_hop_; }
+  std::int64_t width() const noexcept { return width_; }
+  double num_ticks() const noexcept { return num_ticks_; }                 ///< weighted by `merge`
+  std::span<const double> evidence() const noexcept { return evidence_; }  ///< [2 width + 1] sum
+  double mean_picture_late_ms() const noexcept;                            ///< 0 without ticks
+  double mean_speaking_logit() const noexcept;                             ///< 0 without ticks
+
+  /// sigmoid(match_scale * mean speaking logit + match_bias); 0 without ticks.
+  double match_probability(const LagCalibration& calibration) const noexcept;
+
+  /// [2 width + 1], sums to 1: (1 - outlier_share) * softmax(scale(n) * evidence) + outlier_share *
+  /// uniform, where scale(n) = evidence_scale / (1 + n / correlated_ticks).
+  std::vector<double> probabilities(const LagCalibration& calibration) const;
+
+  /// The offset: a parabola through the evidence around its maximum (of equal maxima the one
+  /// nearest to lag 0), corrected for late pictures. The 95 % interval reads the cumulated
+  /// probabilities, each spread evenly over its bin of one lag hop, and always contains the offset.
+  LagEstimate estimate(const LagCalibration& calibration) const;
+
+ private:
+  MediaDuration lag_hop_;
+  std::int64_t width_;
+  std::vector<double> evidence_;
+  double num_ticks_ = 0;
+  double picture_late_ms_ = 0;  // sum
+  double speaking_logits_ = 0;  // sum
+};
+
+}  // namespace av_fusion

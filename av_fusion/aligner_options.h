@@ -1,0 +1,48 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "av_fusion/align_progress.h"
+#include "av_fusion/core/log_sink.h"
+#include "av_fusion/core/media_time.h"
+
+namespace av_fusion {
+
+/// How an `Aligner` works. All times are lengths on the presentation timeline.
+struct AlignerOptions {
+  /// Model weights (safetensors); empty: `Aligner::default_model_path()`.
+  std::filesystem::path model;
+  /// Landmark model for the 68 points of a face; empty: `find_face_model()`.
+  std::filesystem::path face_model;
+
+  /// Search range each way, 100 ms to 10 s; rounded up to whole lags of the model (10 ms).
+  MediaDuration max_offset = MediaDuration::from_ms(1000);
+  /// Length of the stretches of `Alignment::timeline`, 0.2 s to 600 s, and the step between them,
+  /// 0.04 s to 600 s.
+  MediaDuration window = MediaDuration::from_seconds(4);
+  MediaDuration hop = MediaDuration::from_seconds(1);
+
+  /// The part to analyse: begins this long after the file's first picture or sound (>= 0) ...
+  std::optional<MediaDuration> start;
+  /// ... and is this long (> 0); absent: to the end.
+  std::optional<MediaDuration> duration;
+  /// Stream numbers of the container; absent: the best moving picture and the best sound.
+  std::optional<int> video_stream;
+  std::optional<int> audio_stream;
+
+  /// Threads for decoding and for the network, 1 to 256. Many files are done faster by several
+  /// callers with one thread each.
+  int threads = 1;
+
+  /// Sound and pictures that belong together may lie this far apart in the file, 1 s to 3600 s. The
+  /// run keeps what it needs of that time in memory (0.1 MB for each second); see `Aligner::align`.
+  MediaDuration max_interleave = MediaDuration::from_seconds(120);
+
+  /// Remarks of the run; may be empty. Called on the thread that runs `align`.
+  LogSink log;
+  AlignProgressCallback progress;  ///< may be empty
+};
+
+}  // namespace av_fusion

@@ -1,0 +1,22 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "av_fusion/report/audio_description.h"
+#include "av_fusion/report/video_description.h"
+
+namespace av_fusion {
+
+/// What the input is, as far as its container says.
+struct InputDescription {
+  std::string path;       ///< as given; bytes that are not UTF-8 are replaced in the report
+  std::string container;  ///< short name of the format; empty if unknown
+  std::optional<double> duration_s;
+  std::optional<VideoDescription> video;
+  std::optional<AudioDescription> audio;
+  bool truncated = false;  ///< the file ends before its own header says
+};
+
+}  // namespace av_fusion

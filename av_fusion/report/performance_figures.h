@@ -1,0 +1,16 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+namespace av_fusion {
+
+/// What a measurement cost.
+struct PerformanceFigures {
+  double wall_s = 0;
+  std::optional<double> speed_x_realtime;  ///< length of the media / wall time
+  int threads = 0;
+  std::optional<double> peak_rss_mb;  ///< of the process, in 10^6 bytes
+};
+
+}  // namespace av_fusion

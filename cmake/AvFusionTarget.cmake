@@ -1,0 +1,25 @@
+# av_fusion_options(<target>): language level, warnings and sanitizers, for our own targets only.
+function(av_fusion_options target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor)
+  if(AV_FUSION_WARNINGS_AS_ERRORS)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(AV_FUSION_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${AV_FUSION_SANITIZE} -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=${AV_FUSION_SANITIZE})
+  endif()
+endfunction()
+
+# av_fusion_room(<name> SOURCES ... [PRIVATE_LIBS ...] [PUBLIC_LIBS ...]): one room of the house as an
+# object library, so that the two shipped libraries can be put together from rooms.
+function(av_fusion_room name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PRIVATE_LIBS;PUBLIC_LIBS" ${ARGN})
+  add_library(av_fusion_${name} OBJECT ${ARG_SOURCES})
+  target_include_directories(av_fusion_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}>)
+  target_link_libraries(av_fusion_${name} PRIVATE ${ARG_PRIVATE_LIBS})
+  target_link_libraries(av_fusion_${name} PUBLIC ${ARG_PUBLIC_LIBS})
+  av_fusion_options(av_fusion_${name})
+endfunction()

@@ -1,0 +1,85 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <numeric>
+
+#include "av_fusion/core/error.h"
+#include "av_fusion/core/media_time.h"
+#include "av_fusion/core/shape.h"
+#include "av_fusion/core/tensor.h"
+#include "av_fusion/core/timeline.h"
+
+namespace av_fusion {
+namespace {
+
+TEST(Shape, PrintsAndCounts) {
+  EXPECT_EQ(Shape({2, 100, 64}).to_string(), "[2, 100, 64]");
+  EXPECT_EQ(Shape({2, 100, 64}).num_elements(), 12800);
+  EXPECT_EQ(Shape{}.num_elements(), 1);
+  EXPECT_EQ(Shape({3, 0, 5}).num_elements(), 0);
+}
+
+TEST(Shape, RefusesOverflowAndNegativeExtents) {
+  const std::int64_t huge = std::int64_t{1} << 40;
+  EXPECT_THROW(Shape({huge, huge}).num_elements(), Error);
+  EXPECT_THROW(Shape({4, -2}), Error);
+  EXPECT_THROW(Shape({1, 1, 1, 1, 1, 1, 1}), Error);
+}
+
+TEST(ExpectShape, NamesTheTensorAndBothShapes) {
+  EXPECT_NO_THROW(expect_shape({1, 75, 256}, {1, kAny, 256}, "audio tokens"));
+  try {
+    expect_shape({1, 75, 192}, {1, kAny, 256}, "audio tokens");
+    FAIL() << "a wrong width was accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kShapeMismatch);
+    EXPECT_STREQ(error.what(), "audio tokens: expected [1, *, 256], got [1, 75, 192]");
+  }
+  EXPECT_THROW(expect_shape({1, 75}, {1, 75, 1}, "rank"), Error);
+}
+
+TEST(Tensor, IsZeroedAlignedAndMovable) {
+  Tensor<float> a(Shape{3, 5});
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(a.data()) % Tensor<float>::kAlignment, 0u);
+  for (const float x : a.elements()) EXPECT_EQ(x, 0.0f);
+  a.view()(2, 4) = 7.0f;
+  Tensor<float> b = a.clone();
+  Tensor<float> c = std::move(a);
+  EXPECT_EQ(c.view()(2, 4), 7.0f);
+  EXPECT_EQ(b.view()(2, 4), 7.0f);
+  EXPECT_TRUE(a.empty());  // NOLINT(bugprone-use-after-move): the moved-from state is specified
+  EXPECT_EQ(a.num_elements(), 0);
+}
+
+TEST(TensorView, SlicesAndStridesAddressTheRightElement) {
+  Tensor<float> a(Shape{4, 6});
+  std::iota(a.elements().begin(), a.elements().end(), 0.0f);
+  const TensorView<const float> rows = a.view().slice(1, 3);
+  EXPECT_EQ(rows.shape(), Shape({2, 6}));
+  EXPECT_EQ(rows(1, 2), 14.0f);
+  const TensorView<const float> columns(a.data(), {6, 4}, {1, 6});
+  EXPECT_EQ(columns(2, 3), 20.0f);
+  EXPECT_FALSE(columns.is_dense());
+}
+
+TEST(MediaTime, PointsAndLengthsKeepTheirMeaning) {
+  const MediaTime start = MediaTime::from_seconds(-3.02);
+  const MediaTime later = start + MediaDuration::from_ms(40);
+  EXPECT_EQ(later.us, -2980000);
+  EXPECT_EQ((later - start).us, 40000);
+  EXPECT_LT(start, later);
+}
+
+TEST(Timeline, NearestIsTheInverseOfAt) {
+  const Timeline timeline{MediaTime{-70000}, MediaDuration{40000}};
+  for (std::int64_t i = -5; i <= 5; ++i) {
+    EXPECT_EQ(timeline.nearest(timeline.at(i)), i);
+    EXPECT_EQ(timeline.nearest(timeline.at(i) + MediaDuration{19999}), i);
+    EXPECT_EQ(timeline.nearest(timeline.at(i) - MediaDuration{20000}), i);
+    EXPECT_EQ(timeline.nearest(timeline.at(i) - MediaDuration{20001}), i - 1);
+  }
+}
+
+}  // namespace
+}  // namespace av_fusion
