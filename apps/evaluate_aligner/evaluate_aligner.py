@@ -55,6 +55,8 @@ import threading
 HIT_MS = 40.0
 FINE_HIT_MS = 10.0
 LAG_STEP_MS = 10
+MEL_LEAD = 200            # log-mel frames of a feature file before its first tick
+OUTER_OPENING_COLUMN = 1  # of the lip geometry of a feature file
 TIE_MS = 1e-6  # rounding of float arithmetic must not turn a hit into a miss
 
 
@@ -136,17 +138,18 @@ def correlation(xs, ys):
     return sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys)) / math.sqrt(sxx * syy)
 
 
-def best_lag_ms(opening, valid, first_frame, loudness, max_offset_ms):
+def best_lag_ms(opening, valid, loudness, max_offset_ms):
     """(correlation, lag) of the lag (sound late > 0) at which `opening` and `loudness` agree best.
 
-    `opening` has a value every 40 ms, `loudness` every 10 ms; frame `first_frame` is heard at the
-    first tick. A lag counts if at least half of the valid ticks have sound there.
+    `opening` has a value every 40 ms, `loudness` every 10 ms from MEL_LEAD frames before the first
+    tick, None where nothing was recorded. A lag counts if half of the valid ticks have sound there.
     """
     ticks = [i for i, ok in enumerate(valid) if ok]
     best = (-2.0, None)
     for lag in range(-(max_offset_ms // LAG_STEP_MS), max_offset_ms // LAG_STEP_MS + 1):
-        pairs = [(i, first_frame + 4 * i + lag) for i in ticks]
-        pairs = [(i, j) for i, j in pairs if 0 <= j < len(loudness)]
+        pairs = [(i, MEL_LEAD + 4 * i + lag) for i in ticks]
+        pairs = [(i, j) for i, j in pairs
+                 if 0 <= j < len(loudness) and loudness[j] is not None]
         if len(pairs) < 3 or 2 * len(pairs) < len(ticks):
             continue
         r = correlation([opening[i] for i, _ in pairs], [loudness[j] for _, j in pairs])
@@ -155,7 +158,33 @@ def best_lag_ms(opening, valid, first_frame, loudness, max_offset_ms):
     return best
 
 
-@@FLOOR@@
+def floor_offset_ms(arguments, media, folder):
+    """The floor's offset (sound early > 0) of a file, or None where it has no face."""
+    media = pathlib.Path(media)
+    done = run([arguments.extract, "--root", str(media.parent), "--output", str(folder),
+                media.name])
+    if done.returncode != 0:
+        raise RuntimeError("extract_features failed on %s: %s" % (media, last_line(done.stderr)))
+    features = pathlib.Path(folder) / (media.name + ".safetensors")
+    if not features.exists():
+        return None
+    tensors, metadata = read_safetensors(features)
+    best = (-2.0, None)
+    for track in range(int(metadata["tracks"])):
+        suffix = "_%d" % track if track else ""
+        best = max(best, track_lag_ms(tensors, suffix, arguments.max_offset), key=lambda b: b[0])
+    return None if best[1] is None else -best[1]
+
+
+def track_lag_ms(tensors, suffix, max_offset_ms):
+    """`best_lag_ms` of one face track of a feature file."""
+    geometry, columns = numbers(tensors["geometry" + suffix]), tensors["geometry" + suffix][1][1]
+    mel, bands = numbers(tensors["mel" + suffix]), tensors["mel" + suffix][1][1]
+    opening = geometry[OUTER_OPENING_COLUMN::columns]
+    loudness = [sum(mel[i:i + bands]) / bands for i in range(0, len(mel), bands)]
+    heard = numbers(tensors["mel_valid" + suffix])
+    loudness = [value if ok else None for value, ok in zip(loudness, heard)]
+    return best_lag_ms(opening, numbers(tensors["valid" + suffix]), loudness, max_offset_ms)
 
 
 # ---------------------------------------------------------------- one clip, one shift

@@ -69,16 +69,18 @@ class FaceLook:
         self.brow_colour = np.minimum(self.hair * 0.7, self.skin * 0.42)
         self.iris = _bgr(_IRISES_RGB[rng.integers(0, 2 if darkness > 0.5 else len(_IRISES_RGB))])
         red = rng.uniform(0.0, 1.0)
-        lip = self.skin * np.array((0.66 - 0.1 * red, 0.58 - 0.12 * red, 0.84), np.float32)
-        self.lip = lip
+        pale_lip = np.array((0.66 - 0.1 * red, 0.58 - 0.12 * red, 0.84), np.float32)
+        dark_lip = np.array((0.85, 0.60, 0.82 + 0.1 * red), np.float32)
+        self.lip = self.skin * (pale_lip * (1 - darkness) + dark_lip * darkness)
         self.face_width = rng.uniform(0.93, 1.07)
         self.jaw_width = rng.uniform(0.92, 1.10)
         self.chin = rng.uniform(-0.06, 0.08)
         self.nose_width = rng.uniform(0.88, 1.18)
         self.nose_relief = rng.uniform(0.85, 1.2)
         self.mouth_width = rng.uniform(0.37, 0.43)
-        self.upper_lip = rng.uniform(0.075, 0.115)
-        self.lower_lip = rng.uniform(0.105, 0.150)
+        self.upper_lip = rng.uniform(0.080, 0.115) + 0.03 * darkness
+        self.lower_lip = rng.uniform(0.105, 0.150) + 0.02 * darkness
+        self.lip_contrast = 0.40 * darkness
         self.smile = rng.uniform(-0.015, 0.025)
         self.eye_height = rng.uniform(0.085, 0.110)
         self.eye_width = rng.uniform(0.21, 0.235)
@@ -90,19 +92,18 @@ class FaceLook:
         self.beard = 0.0
         if self.hair_style != "long" and rng.random() < 0.35:
             self.beard = rng.uniform(0.12, 0.42)
-        self.light = _unit(
-            np.array((rng.uniform(-0.6, 0.6), rng.uniform(-0.85, -0.25), rng.uniform(0.8, 1.2)))
-        )
+        direction = (rng.uniform(-0.6, 0.6), rng.uniform(-0.85, -0.25), rng.uniform(0.8, 1.2))
+        self.light = _unit(np.array(direction))
         self.ambient = rng.uniform(0.38, 0.58)
         self.tint = np.array(
             (1 + rng.uniform(-0.07, 0.05), 1.0, 1 + rng.uniform(-0.04, 0.05)), np.float32
         )
         self.clothes = _bgr(rng.integers(25, 220, 3))
-        self.wall = _bgr(rng.integers(45, 215, 3))
+        self.wall = rng.uniform(40, 200) + _bgr(rng.uniform(-38, 38, 3))
         self.wall_end = np.clip(self.wall * rng.uniform(0.5, 1.3), 15, 240)
         self.wall_shapes = int(rng.integers(0, 6))
         self.blur = rng.uniform(0.0, 0.55)
-        self.gain = rng.uniform(0.88, 1.1)
+        self.gain = rng.uniform(0.88, 1.1) * (1 + 0.3 * darkness)
         self.texture_seed = int(rng.integers(1 << 31))
 
 
@@ -123,7 +124,8 @@ class FaceRenderer:
         self._paint_head()
         self._prepare_jaw()
         self._mouth_box = self._box(-0.70, 0.70, 0.78, 1.66)
-        self._eye_box = self._box(-0.95, 0.95, -0.58, 0.26)
+        self._eye_box = self._box(-0.76, 0.76, -0.20, 0.13)
+        self._brow_box = self._box(-0.90, 0.90, -0.55, -0.16)
 
     def render(self, mouth, eyes, pose):
         """Returns a uint8 BGR picture. `mouth` holds the articulation parameters."""
@@ -131,6 +133,7 @@ class FaceRenderer:
         self._move_jaw(canvas, jaw=0.62 * mouth["open"] + 0.012 * mouth["teeth"])
         self._draw_mouth(canvas, mouth)
         self._draw_eyes(canvas, eyes)
+        self._draw_brows(canvas, eyes.brow)
         width, height = self._size
         placed = cv2.warpPerspective(
             canvas,
@@ -139,9 +142,9 @@ class FaceRenderer:
             flags=cv2.INTER_LINEAR,
         )
         placed = cv2.resize(placed, (width, height), interpolation=cv2.INTER_AREA)
-        placed = placed.astype(np.float32)
-        alpha = placed[:, :, 3:] * (1 / 255.0)
-        picture = self._scene * (1 - alpha) + placed[:, :, :3]
+        cover = cv2.cvtColor(255 - placed[:, :, 3], cv2.COLOR_GRAY2BGR)
+        picture = cv2.multiply(self._scene, cover, scale=1 / 255, dtype=cv2.CV_32F)
+        picture = cv2.add(picture, placed[:, :, :3], dtype=cv2.CV_32F)
         if self._look.blur > 0.2:
             picture = cv2.GaussianBlur(picture, (0, 0), self._look.blur)
         return picture
@@ -162,8 +165,10 @@ class FaceRenderer:
         pitch = np.array(((1, 0, 0), (0, cos_p, -sin_p), (0, sin_p, cos_p)))
         turn = roll @ yaw @ pitch
         pivot_y = 0.9
-        to_head = np.array(((1 / self._scale, 0, _LEFT), (0, 1 / self._scale, _TOP - pivot_y), (0, 0, 1)))
-        place = np.column_stack((turn[:, 0], turn[:, 1], (pose.shift_x, pose.shift_y + pivot_y, _VIEW_DISTANCE)))
+        unit = 1 / self._scale
+        to_head = np.array(((unit, 0, _LEFT), (0, unit, _TOP - pivot_y), (0, 0, 1)))
+        shift = (pose.shift_x, pose.shift_y + pivot_y, _VIEW_DISTANCE)
+        place = np.column_stack((turn[:, 0], turn[:, 1], shift))
         focal = self._scale * pose.scale * _VIEW_DISTANCE
         centre_x = self._size[0] * SUPERSAMPLING / 2
         centre_y = self._size[1] * SUPERSAMPLING / 2
@@ -182,7 +187,7 @@ class FaceRenderer:
         for _ in range(look.wall_shapes):
             x, y = int(rng.integers(-width // 4, width)), int(rng.integers(-height // 4, height))
             w, h = int(rng.integers(width // 10, width // 2)), int(rng.integers(height // 10, height))
-            colour = np.clip(look.wall * rng.uniform(0.4, 1.5, 3), 5, 245).tolist()
+            colour = np.clip(look.wall * rng.uniform(0.5, 1.4) + rng.uniform(-25, 25, 3), 5, 245).tolist()
             cv2.rectangle(wall, (x, y), (x + w, y + h), colour, -1)
         wall = cv2.GaussianBlur(wall, (0, 0), height / 60)
 
@@ -254,7 +259,7 @@ class FaceRenderer:
     def _lit(self, z):
         slope_y, slope_x = np.gradient(z, 1 / self._scale)
         norm = 1 / np.sqrt(slope_x**2 + slope_y**2 + 1)
-        light = self._look.light
+        light = self._look.light.astype(np.float32)
         facing = np.maximum((-slope_x * light[0] - slope_y * light[1] + light[2]) * norm, 0)
         half = _unit(light + np.array((0, 0, 1.0)))
         shine = np.maximum((-slope_x * half[0] - slope_y * half[1] + half[2]) * norm, 0) ** 28
@@ -332,8 +337,9 @@ class FaceRenderer:
     def _paint_hair(self, head, hair, top, volume):
         line = self._look.hairline
         half = np.array(
-            ((0.0, top), (0.62, top + 0.10), (1.08, -1.20), (1.25, -0.60), (1.22, -0.05), (1.13, 0.22),
-             (1.03, 0.20), (1.00, -0.20), (0.93, -0.55), (0.72, line + 0.18), (0.40, line), (0.0, line + 0.03))
+            ((0.0, top), (0.62, top + 0.10), (1.08, -1.20), (1.25, -0.60), (1.22, -0.05),
+             (1.13, 0.22), (1.03, 0.20), (1.00, -0.20), (0.93, -0.55), (0.72, line + 0.18),
+             (0.40, line), (0.0, line + 0.03))
         )  # fmt: skip
         half[:, 0] *= self._look.face_width * volume
         _over(head, hair, self._mask(_closed_curve(half), 0.03))
@@ -370,9 +376,8 @@ class FaceRenderer:
 
     def _draw_mouth(self, canvas, mouth):
         look, box = self._look, self._mouth_box
-        x, y = self._x[box], self._y[box]
-        row, column = x[:1], y[:, :1]
-        sharp = np.float32(self._scale / 1.5)
+        row, column = self._x[box][:1], self._y[box][:, :1]
+        edge = np.float32(0.75 / self._scale)
         gap, press, tuck, rounded = mouth["open"], mouth["press"], mouth["tuck"], mouth["round"]
 
         half = look.mouth_width * mouth["width"] * (1 - 0.25 * gap)
@@ -395,31 +400,37 @@ class FaceRenderer:
         outer_bottom = inner_bottom + lower
 
         def band(low, high):
-            return np.clip((column - low) * sharp + 0.5, 0, 1) * np.clip((high - column) * sharp + 0.5, 0, 1)
+            reach = np.minimum(column + edge, high) - np.maximum(column - edge, low)
+            return np.clip(reach * (0.5 / edge), 0, 1)
 
-        patch = canvas[box][:, :, :3].astype(np.float32)
+        patch = _planes(canvas[box])
 
         below = np.exp(-0.5 * ((column - outer_bottom - 0.035) / 0.03) ** 2) * np.clip(1 - u * u, 0, 1)
-        patch *= (1 - 0.20 * below)[:, :, None]
+        patch *= 1 - 0.20 * below
+        rim = np.exp(-0.5 * ((column - outer_top + 0.014) / 0.013) ** 2) * profile
+        patch *= 1 + 0.12 * rim
 
         gloss = look.ambient
         height = np.clip((column - outer_top) / np.maximum(upper, 1e-3), 0, 1)
         upper_tone = (0.92 - 0.22 * height) * look.gain
         depth = np.clip((column - inner_bottom) / np.maximum(lower, 1e-3), 0, 1)
-        lower_tone = (0.88 + 0.30 * np.exp(-0.5 * ((depth - 0.42) / 0.22) ** 2) * (1 - 0.6 * u * u)) * look.gain
-        grain = 1 + 0.05 * np.sin(row * 95) * np.exp(-((u / 0.8) ** 2))
+        swell = np.exp(-0.5 * ((depth - 0.42) / 0.22) ** 2) * (1 - 0.6 * u * u)
+        lower_tone = (0.88 + 0.30 * swell) * look.gain
+        lower_tone = lower_tone * (1 + look.lip_contrast * (1 - u * u))
+        grain = 1 + 0.03 * np.sin(row * 110) * np.exp(-((u / 0.8) ** 2))
         _blend(patch, look.lip * look.tint, upper_tone * grain, band(outer_top, inner_top) * 0.92)
         _blend(patch, look.lip * look.tint, lower_tone * grain, band(inner_bottom, outer_bottom) * 0.90)
-        glint = np.exp(-0.5 * ((depth - 0.40) / 0.10) ** 2 - 0.5 * ((row - 0.1 * look.light[0]) / 0.13) ** 2)
-        patch += (24 * gloss * glint * band(inner_bottom, outer_bottom))[:, :, None]
+        glint_x = (row - 0.1 * look.light[0]) / 0.13
+        glint = np.exp(-0.5 * (((depth - 0.40) / 0.10) ** 2 + glint_x**2))
+        patch += 24 * gloss * glint * band(inner_bottom, outer_bottom)
 
         seam_line = np.exp(-0.5 * ((column - (inner_top + inner_bottom) / 2) / 0.011) ** 2) * (np.abs(u) < 1)
-        patch *= (1 - 0.62 * seam_line * np.clip(1.3 - np.abs(u), 0, 1) * max(0.0, 1 - gap / 0.05))[:, :, None]
+        patch *= 1 - 0.62 * seam_line * np.clip(1.3 - np.abs(u), 0, 1) * max(0.0, 1 - gap / 0.05)
 
         cavity = band(inner_top, inner_bottom)
         if gap > 0.004:
             self._draw_cavity(patch, mouth, cavity, row, column, band, inner_top, inner_bottom, inner)
-        canvas[box][:, :, :3] = np.clip(patch, 0, 255).astype(np.uint8)
+        _put_planes(canvas[box], patch)
 
     def _draw_cavity(self, patch, mouth, cavity, row, column, band, inner_top, inner_bottom, inner):
         look, gap, teeth = self._look, mouth["open"], mouth["teeth"]
@@ -436,7 +447,7 @@ class FaceRenderer:
         curve = 0.05 * (row / 0.35) ** 2
         side = np.clip((0.34 - np.abs(row)) / 0.10, 0, 1)
         gaps = 1 - 0.16 * np.exp(-0.5 * (((row / 0.085 + 0.5) % 1 - 0.5) / 0.09) ** 2)
-        tone = (0.62 + 0.38 * side) * gaps * look.gain
+        tone = (0.62 + 0.38 * side) * gaps * min(look.gain, 1.05)
         visible = band(inner_top - 0.02, edge_y - curve) * cavity * side
         shadow = np.clip((column - inner_top) / 0.05 + 0.35, 0.35, 1)
         ivory = np.array((196, 214, 222), np.float32)
@@ -448,10 +459,9 @@ class FaceRenderer:
 
     def _draw_eyes(self, canvas, eyes):
         look, box = self._look, self._eye_box
-        x, y = self._x[box], self._y[box]
-        row, column = x[:1], y[:, :1]
+        row, column = self._x[box][:1], self._y[box][:, :1]
         sharp = np.float32(self._scale / 1.5)
-        patch = canvas[box][:, :, :3].astype(np.float32)
+        patch = _planes(canvas[box])
 
         away = np.abs(row) - 0.5
         u = np.clip(away / look.eye_width, -1, 1)
@@ -467,11 +477,11 @@ class FaceRenderer:
         skin_lid = skin_lid * np.clip((lid - column) * sharp + 0.5, 0, 1) * inside
         _blend(patch, look.skin * look.tint * 0.78 * look.gain, 1.0, skin_lid)
 
-        ball = (0.92 - 0.30 * u * u) * look.gain * (0.55 + 0.45 * look.ambient + 0.25)
+        ball = (0.92 - 0.30 * u * u) * min(look.gain, 1.05) * (0.55 + 0.45 * look.ambient + 0.25)
         ball = ball * np.clip(0.62 + (column - lid) / 0.09, 0.5, 1)
         _blend(patch, np.array((206, 210, 216), np.float32), ball, opening)
 
-        iris_x = np.where(row < 0, -0.5, 0.5) + eyes.gaze_x
+        iris_x = np.where(row < 0, np.float32(-0.5), np.float32(0.5)) + eyes.gaze_x
         iris_y = -0.012 + eyes.gaze_y
         radius = np.sqrt((row - iris_x) ** 2 + (column - iris_y) ** 2)
         disc = np.clip((0.098 - radius) * sharp + 0.5, 0, 1) * opening
@@ -482,21 +492,26 @@ class FaceRenderer:
         _blend(patch, np.array((14, 12, 12), np.float32), 1.0, pupil)
         glint_x = iris_x + 0.035 * np.sign(look.light[0] + 1e-6)
         glint = np.exp(-0.5 * ((row - glint_x) ** 2 + (column - iris_y + 0.035) ** 2) / 0.014**2)
-        patch += (200 * glint * opening)[:, :, None]
+        patch += 200 * glint * opening
 
         lash = np.exp(-0.5 * ((column - lid) / 0.017) ** 2) * inside * (1 - 0.5 * u**4)
         crease = np.exp(-0.5 * ((column - roof + 0.05) / 0.014) ** 2) * inside * (1 - u * u) ** 0.5
         under = np.exp(-0.5 * ((column - floor) / 0.012) ** 2) * inside
-        patch *= (1 - np.clip(0.80 * lash + 0.30 * crease + 0.28 * under, 0, 0.92))[:, :, None]
+        patch *= 1 - np.clip(0.80 * lash + 0.30 * crease + 0.28 * under, 0, 0.92)
+        _put_planes(canvas[box], patch)
 
+    def _draw_brows(self, canvas, lift):
+        look, box = self._look, self._brow_box
+        row, column = self._x[box][:1], self._y[box][:, :1]
+        patch = _planes(canvas[box])
         span = np.clip((np.abs(row) - 0.17) / 0.66, 0, 1)
-        arch = -look.brow_height - eyes.brow - look.brow_arch * np.sin(np.pi * span**1.2)
+        arch = -look.brow_height - lift - look.brow_arch * np.sin(np.pi * span**1.2)
         thick = look.brow_thickness * (1 - 0.65 * span**2) + 0.002
         hairs = 0.80 + 0.20 * np.sin(row * 140 + column * 60)
         brow = np.exp(-np.abs((column - arch) / thick) ** 3) * hairs
         ends = np.clip((np.abs(row) - 0.17) / 0.08, 0, 1) * np.clip((0.84 - np.abs(row)) / 0.10, 0, 1)
         _blend(patch, look.brow_colour * look.gain, 1.0, brow * ends * 0.85)
-        canvas[box][:, :, :3] = np.clip(patch, 0, 255).astype(np.uint8)
+        _put_planes(canvas[box], patch)
 
 
 def _unit(vector):
@@ -547,9 +562,15 @@ def _to_bytes(canvas):
     return np.ascontiguousarray(np.clip(np.round(canvas), 0, 255).astype(np.uint8))
 
 
-def _blend(patch, colour, tone, alpha):
-    alpha = alpha[:, :, None]
-    tone = np.asarray(tone, np.float32)
-    if tone.ndim == 2:
-        tone = tone[:, :, None]
-    patch += (colour * tone - patch) * alpha
+def _planes(pixels):
+    """Colour planes of BGRA pixels as floats [3, height, width]."""
+    return np.ascontiguousarray(pixels[:, :, :3].transpose(2, 0, 1), np.float32)
+
+
+def _put_planes(pixels, planes):
+    pixels[:, :, :3] = np.clip(planes, 0, 255).astype(np.uint8).transpose(1, 2, 0)
+
+
+def _blend(planes, colour, tone, alpha):
+    for plane, value in zip(planes, colour):
+        plane += (float(value) * tone - plane) * alpha

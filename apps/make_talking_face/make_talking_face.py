@@ -34,16 +34,18 @@ import numpy as np
 from articulation import mouth_track
 from encode import write_film
 from face import EyeState, FaceLook, FaceRenderer, Pose
-from sentences import random_text, random_voice
+from sentences import has_sentences, random_sentences, random_voice
 from speech import double_rate, loudness_db, synthesise
 
 SAMPLE_OPTIONS = (
-    "--text", "Good morning, and welcome. My name is Emma, and I am a picture made by a program. "
-    "Both my voice and my mouth move by the same clock, so you may measure how far apart they are.",
-    "--voice", "en-us+f2", "--rate", "165", "--pitch", "58", "--seed", "11",
+    "--text", "Good morning, and welcome. I am a picture made by a program. "
+    "My voice and my mouth move by the same clock, so you may measure how far apart they are.",
+    "--voice", "en-us+f2", "--rate", "165", "--pitch", "58", "--seed", "36",
     "--size", "480x360", "--offset-ms", "120", "--crf", "25",
 )  # fmt: skip
 
+_SCRIPT = "apps/make_talking_face/make_talking_face.py"
+_SAMPLE = "assets/samples/talking_face.mp4"
 _MARGIN_S = 0.35
 
 
@@ -131,7 +133,7 @@ class Motion:
     def _wave(self, name, time_s):
         parts = self._waves[name]
         total = sum(size * np.sin(2 * np.pi * rate * time_s + phase) for rate, phase, size in parts)
-        return self._liveliness * total / len(parts)
+        return float(self._liveliness * total / len(parts))
 
     def pose(self, time_s):
         return Pose(
@@ -146,7 +148,7 @@ class Motion:
     def eyes(self, time_s):
         lid = 1.0
         for centre, width in self._blinks:
-            lid = min(lid, 1 - np.exp(-(((time_s - centre) / width) ** 4)))
+            lid = min(lid, 1 - float(np.exp(-(((time_s - centre) / width) ** 4))))
         gaze_x = gaze_y = 0.0
         for start, x, y in self._glances:
             if start <= time_s:
@@ -211,11 +213,11 @@ def make_clip(plan, path):
     sound = move_sound(sound, int(round(plan.offset_ms * rate_hz / 1000)))
     sound += plan.noise * rng.uniform(0.0003, 0.0020) * rng.standard_normal(total)
 
-    look = FaceLook(rng)
+    look = FaceLook(np.random.default_rng([plan.seed, 3]))
     width, height = plan.size
     eye_distance_px = min(height * rng.uniform(0.205, 0.255), width * 0.22)
     renderer = FaceRenderer(look, plan.size, eye_distance_px)
-    motion = Motion(rng, duration_s)
+    motion = Motion(np.random.default_rng([plan.seed, 4]), duration_s)
     grain = plan.noise * rng.uniform(0.8, 2.2)
     rows = []
 
@@ -235,21 +237,39 @@ def make_clip(plan, path):
     return ClipFacts(duration_s, frames, lag_ms, correlation, rows)
 
 
+def random_speech(rng, voice, words_per_minute, pitch):
+    """Random sentences that last between about 3.3 and 7.3 seconds."""
+    enough_s = rng.uniform(3.3, 5.5)
+    text = ""
+    for sentence in random_sentences(rng, voice):
+        longer = f"{text} {sentence}".strip()
+        seconds = synthesise(longer, voice, words_per_minute, pitch).duration_s
+        if text and seconds > 7.3:
+            break
+        text = longer
+        if seconds >= enough_s:
+            break
+    return text
+
+
 def plan_clip(arguments, seed, offset_ms):
     """Options that were not given are drawn from the seed."""
     rng = np.random.default_rng([seed, 1])
     voice = random_voice(rng)
-    rate, pitch, characters = rng.integers(135, 200), rng.integers(25, 80), rng.integers(50, 105)
+    rate, pitch = int(rng.integers(135, 200)), int(rng.integers(25, 80))
     crf = rng.integers(20, 29)
     if arguments.voice:
         voice = arguments.voice
     rate = arguments.rate if arguments.rate is not None else rate
-    text = arguments.text or random_text(rng, voice, characters * rate / 165)
+    pitch = arguments.pitch if arguments.pitch is not None else pitch
+    if not arguments.text and not has_sentences(voice):
+        raise RuntimeError(f"no sentences for voice {voice!r} here: give --text")
+    text = arguments.text or random_speech(rng, voice, rate, pitch)
     return ClipPlan(
         text=text,
         voice=voice,
-        words_per_minute=int(rate),
-        pitch=int(arguments.pitch if arguments.pitch is not None else pitch),
+        words_per_minute=rate,
+        pitch=pitch,
         seed=seed,
         fps=arguments.fps,
         size=arguments.size,
@@ -362,11 +382,25 @@ def parse_arguments(argv):
 def main(argv):
     cv2.setNumThreads(1)
     arguments = parse_arguments(argv)
-    if arguments.batch is not None:
-        run_batch(arguments)
-    else:
-        run_single(arguments, shlex.join(["python3", "apps/make_talking_face/make_talking_face.py", *argv]))
+    try:
+        if arguments.batch is not None:
+            run_batch(arguments)
+        else:
+            run_single(arguments, _command(argv))
+    except (RuntimeError, OSError) as error:
+        print(f"make_talking_face: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _command(argv):
+    """The command to repeat, from the top of the repository; folders of this machine left out."""
+    if any(word.split("=")[0] == "--sample" for word in argv):
+        return shlex.join(["python3", _SCRIPT, "--sample", _SAMPLE])
+    words = [os.path.basename(word) if os.path.isabs(word) else word for word in argv]
+    return shlex.join(["python3", _SCRIPT, *words])
+
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -160,12 +160,11 @@ def random_voice(rng):
     return languages[rng.integers(len(languages))] + VARIANTS[rng.integers(len(VARIANTS))]
 
 
-def random_text(rng, voice, characters):
-    """Sentences in the language of the voice, no sentence twice, about `characters` long."""
+def has_sentences(voice):
+    return voice.split("+")[0] in SENTENCES
+
+
+def random_sentences(rng, voice):
+    """All sentences in the language of the voice, in random order."""
     sentences = SENTENCES[voice.split("+")[0]]
-    chosen = []
-    for index in rng.permutation(len(sentences)):
-        if chosen and sum(map(len, chosen)) + len(sentences[index]) / 2 > characters:
-            break
-        chosen.append(sentences[index])
-    return " ".join(chosen)
+    return [sentences[index] for index in rng.permutation(len(sentences))]

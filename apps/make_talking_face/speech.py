@@ -1,6 +1,10 @@
 """Speech from libespeak-ng, with the time of every phoneme."""
 
 import ctypes
+import json
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +14,7 @@ _INIT_PHONEME_EVENTS = 0x0001
 _INIT_PHONEME_IPA = 0x0002
 _INIT_DONT_EXIT = 0x8000
 _CHARS_UTF8 = 1
-_PARAMETER_RATE, _PARAMETER_PITCH, _PARAMETER_RANGE = 1, 3, 4
+_PARAMETER_RATE, _PARAMETER_PITCH = 1, 3
 _EVENT_LIST_TERMINATED, _EVENT_PHONEME = 0, 7
 
 
@@ -77,12 +81,52 @@ def _load_library():
     return library
 
 
-def synthesise(text, voice, words_per_minute=165, pitch=50, pitch_range=50):
-    """Speaks `text`. Raises ValueError for an unknown voice.
+def synthesise(text, voice, words_per_minute=165, pitch=50, timeout_s=60):
+    """Speaks `text`. Raises RuntimeError when espeak-ng cannot, for instance for want of the voice.
 
-    The library is started afresh for each call, so that a result does not depend on what was
-    spoken before it.
+    Each call runs in a process of its own: the library keeps state from one text to the next, and
+    stopping and starting it again in one process can hang.
     """
+    request = json.dumps(
+        {"text": text, "voice": voice, "words_per_minute": words_per_minute, "pitch": pitch}
+    )
+    done = subprocess.run(
+        [sys.executable, os.path.abspath(__file__)],
+        input=request.encode(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        timeout=timeout_s,
+    )
+    if done.returncode != 0:
+        reason = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        raise RuntimeError(f"speech with voice {voice!r} failed: {' '.join(reason)}")
+    header, pcm = done.stdout.split(b"\n", 1)
+    header = json.loads(header)
+    samples = np.frombuffer(pcm, "<i2").astype(np.float64) / 32768.0
+    marks = header["marks"]
+    ends = [start for start, _ in marks[1:]] + [len(samples) / header["rate_hz"]]
+    phonemes = tuple(
+        Phoneme(_strip_marks(ipa), start, end)
+        for (start, ipa), end in zip(marks, ends)
+        if end > start
+    )
+    return Speech(samples, header["rate_hz"], phonemes)
+
+
+def _strip_marks(ipa):
+    return "".join(c for c in ipa if c not in "ˈˌ_:|'%,. ")
+
+
+def _serve_request():
+    """The child process: a request in JSON on stdin; a line of JSON, then PCM, on stdout."""
+    request = json.load(sys.stdin)
+    rate_hz, marks, pcm = _speak(**request)
+    sys.stdout.buffer.write(json.dumps({"rate_hz": rate_hz, "marks": marks}).encode() + b"\n")
+    sys.stdout.buffer.write(pcm.astype("<i2").tobytes())
+    sys.stdout.buffer.flush()
+
+
+def _speak(text, voice, words_per_minute, pitch):
     library = _load_library()
     rate_hz = library.espeak_Initialize(
         _OUTPUT_SYNCHRONOUS,
@@ -108,33 +152,17 @@ def synthesise(text, voice, words_per_minute=165, pitch=50, pitch_range=50):
         return 0
 
     callback = _Callback(collect)
-    try:
-        library.espeak_SetSynthCallback(callback)
-        if library.espeak_SetVoiceByName(voice.encode()) != 0:
-            raise ValueError(f"espeak-ng has no voice named {voice!r}")
-        library.espeak_SetParameter(_PARAMETER_RATE, int(words_per_minute), 0)
-        library.espeak_SetParameter(_PARAMETER_PITCH, int(pitch), 0)
-        library.espeak_SetParameter(_PARAMETER_RANGE, int(pitch_range), 0)
-        encoded = text.encode() + b"\0"
-        library.espeak_Synth(encoded, len(encoded), 0, 1, 0, _CHARS_UTF8, None, None)
-        library.espeak_Synchronize()
-    finally:
-        library.espeak_Terminate()
-
+    library.espeak_SetSynthCallback(callback)
+    if library.espeak_SetVoiceByName(voice.encode()) != 0:
+        raise ValueError(f"espeak-ng has no voice named {voice!r}")
+    library.espeak_SetParameter(_PARAMETER_RATE, int(words_per_minute), 0)
+    library.espeak_SetParameter(_PARAMETER_PITCH, int(pitch), 0)
+    encoded = text.encode() + b"\0"
+    library.espeak_Synth(encoded, len(encoded), 0, 1, 0, _CHARS_UTF8, None, None)
+    library.espeak_Synchronize()
     if not blocks:
-        raise RuntimeError(f"espeak-ng made no sound for {text!r} with voice {voice!r}")
-    samples = np.concatenate(blocks).astype(np.float64) / 32768.0
-    ends = [start for start, _ in marks[1:]] + [len(samples) / rate_hz]
-    phonemes = tuple(
-        Phoneme(_strip_marks(ipa), start, end)
-        for (start, ipa), end in zip(marks, ends)
-        if end > start
-    )
-    return Speech(samples, rate_hz, phonemes)
-
-
-def _strip_marks(ipa):
-    return "".join(c for c in ipa if c not in "ˈˌ_:|'%,. ")
+        raise RuntimeError(f"no sound for {text!r}")
+    return rate_hz, marks, np.concatenate(blocks)
 
 
 def double_rate(samples):
@@ -162,3 +190,7 @@ def loudness_db(samples, rate_hz, hop_s=0.010, window_s=0.025):
         block = padded[start : start + 2 * half + 1]
         power[i] = np.dot(block * block, window[: len(block)])
     return 10 * np.log10(np.maximum(power, 1e-6))
+
+
+if __name__ == "__main__":
+    _serve_request()

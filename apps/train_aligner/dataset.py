@@ -30,7 +30,7 @@ class Clip:
     folder: str
     source: str        # where it came from: clips of one source share a constant lag
     person: str
-    crops: np.ndarray
+    crops: np.ndarray  # uint8 [T, h, w], pooled
     lips: np.ndarray
     valid: np.ndarray
     picture_offset: np.ndarray  # [T] in 10 ms frames
@@ -50,8 +50,14 @@ def person_is_held_out(person, share=0.12):
     return int(hashlib.sha256(person.encode()).hexdigest()[:8], 16) / 2**32 < share
 
 
-def load_clips(features, table, min_ticks=20):
-    """Clips listed in the TSV `table` whose feature files exist in `features`."""
+def pool(crops, size):
+    """uint8 [T, h, w] -> uint8 means over size x size squares, rounded."""
+    T, h, w = crops.shape
+    return np.round(crops.reshape(T, h // size, size, w // size, size).mean((2, 4))).astype(np.uint8)
+
+
+def load_clips(features, table, picture_pool, min_ticks=20):
+    """Clips listed in the TSV `table` whose feature files exist in `features`, pictures pooled."""
     clips = []
     for row in csv.DictReader(open(table), delimiter="\t"):
         path = pathlib.Path(features) / (row["clip"].replace("/", "__") + ".safetensors")
@@ -66,7 +72,7 @@ def load_clips(features, table, min_ticks=20):
             continue
         clips.append(Clip(
             name=row["clip"], folder=folder, source=source, person=person,
-            crops=data["crops"], lips=data["geometry"].astype(np.float32),
+            crops=pool(data["crops"], picture_pool), lips=data["geometry"].astype(np.float32),
             valid=data["valid"].astype(bool),
             picture_offset=data["picture_offset_ms"].astype(np.float32) / 10,
             mel=data["mel"].astype(np.float32), mel_valid=data["mel_valid"].astype(bool),
@@ -194,8 +200,8 @@ def augment_pictures(crops, rng):
         x[blurred] = F.interpolate(small, (h, w), mode="bilinear", align_corners=False)
     x = x + torch.randn(x.shape, generator=g) * uniform(0, 0.02, B, 1, 1, 1)
     for b in torch.nonzero(torch.rand(B, generator=g) < 0.15).flatten().tolist():
-        top, left = int(rng.integers(h - 20)), int(rng.integers(w - 30))
-        x[b, :, top:top + 20, left:left + 30] = float(rng.random())
+        top, left = int(rng.integers(h - h // 3)), int(rng.integers(w - w // 3))
+        x[b, :, top:top + h // 3, left:left + w // 3] = float(rng.random())
     for b in torch.nonzero(torch.rand(B, generator=g) < 0.1).flatten().tolist():
         t = int(rng.integers(1, T))
         span = int(rng.integers(1, 4))

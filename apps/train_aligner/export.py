@@ -21,7 +21,7 @@ THE MODEL FILE (schema 1) is a safetensors file. Its metadata, all strings:
 
 Its tensors are named as in PyTorch. Symbols: D token_dim, F feed_forward, K temporal_kernel, C_i
 picture_channels (C_-1 = 2 * stack_radius + 1), h and w the mouth crop's size divided by
-2^(number of picture_channels), G lip_features, M mel_bands, L lip_channels.
+picture_pool and by 2^(number of picture_channels), G lip_features, M mel_bands, L lip_channels.
 
     video.convs.<i>.weight            [C_i, C_i-1, 3, 3]  batch norm <i> folded in
     video.convs.<i>.bias              [C_i]
@@ -96,10 +96,24 @@ def to_storage(name, tensor):
     return stored
 
 
+def save_tensors(tensors, path, metadata=None):
+    """safetensors' save_file, but with the header in a fixed order: same input, same bytes."""
+    save_file(tensors, path, metadata=metadata)
+    data = path.read_bytes()
+    end = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:end])
+    if metadata:
+        header["__metadata__"] = dict(sorted(metadata.items()))
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data[end:])
+
+
 def export_model(net, path, *, name, calibration, licence, training_data):
     """Writes `net` (an AlignerNet) as a model file."""
-    if set(calibration) != set(CALIBRATION):
-        raise ValueError(f"calibration has {sorted(calibration)}, needs {sorted(CALIBRATION)}")
+    missing = [k for k in CALIBRATION if k not in calibration]
+    if missing:
+        raise ValueError(f"the calibration lacks {missing}")
     calibration = {k: float(calibration[k]) for k in CALIBRATION}
     if not all(math.isfinite(v) for v in calibration.values()):
         raise ValueError(f"a number of the calibration is not finite: {calibration}")
@@ -116,7 +130,7 @@ def export_model(net, path, *, name, calibration, licence, training_data):
     }
     path = pathlib.Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    save_file(tensors, path, metadata=metadata)
+    save_tensors(tensors, path, metadata)
 
 
 def load_exported(path):

@@ -17,10 +17,9 @@ import argparse
 import pathlib
 
 import torch
-from safetensors.torch import save_file
 
-from export import export_model, load_exported
-from model import AlignerNet, Config
+from export import export_model, load_exported, save_tensors
+from model import AlignerNet, Config, pool_crops
 
 CALIBRATION = {"evidence_scale": 0.75, "correlated_ticks": 40.0, "outlier_share": 0.02,
                "match_scale": 1.5, "match_bias": -0.25}
@@ -30,14 +29,14 @@ CASES = {
     # More pictures than the C++ side convolves at once; bands inside, before and past the audio.
     "small": (Config(token_dim=32, num_heads=2, mouth_height=32, mouth_width=48, lip_features=5,
                      mel_bands=20, audio_per_video=4, mean_radius=5, stack_radius=1,
-                     picture_channels=(4, 8, 8, 16), lip_channels=8, temporal_kernel=5,
+                     picture_pool=2, picture_channels=(4, 8, 16), lip_channels=8, temporal_kernel=5,
                      video_blocks=2, video_attention_width=4, audio_dilations=(1, 2),
                      audio_attention_width=8, feed_forward=48),
               75, 330, [(12, 10), (-30, 25), (200, 6)]),
     # Shorter than its own receptive field, with everything that can be left out left out.
     "tiny": (Config(token_dim=6, num_heads=1, mouth_height=8, mouth_width=12, lip_features=1,
                     mel_bands=3, audio_per_video=3, mean_radius=0, stack_radius=0,
-                    picture_channels=(3, 2), lip_channels=1, temporal_kernel=3, video_blocks=0,
+                    picture_pool=1, picture_channels=(3, 2), lip_channels=1, temporal_kernel=3, video_blocks=0,
                     video_attention_width=1, audio_dilations=(), audio_attention_width=2,
                     feed_forward=5),
              2, 4, [(0, 0), (1, 3), (900, 2)]),
@@ -83,7 +82,8 @@ def golden(net, ticks, frames, fusions):
     net = net.double()
     crops, lips, mel = random_inputs(net.config, ticks, frames)
     valid = torch.ones(1, ticks, dtype=torch.bool)
-    video = net.video(crops[None].double() / 255, lips[None].double(), valid)
+    pooled = pool_crops(crops[None].double() / 255, net.config.picture_pool)
+    video = net.video(pooled, lips[None].double(), valid)
     audio = net.audio(mel[None].double())
     tensors = {"crops": crops, "lips": lips, "mel": mel, "video_tokens": video[0],
                "audio_tokens": audio[0]}
@@ -113,7 +113,7 @@ def main():
                      calibration=CALIBRATION, licence="Apache-2.0",
                      training_data="none, random weights")
         tensors = golden(load_exported(path), ticks, frames, fusions)
-        save_file(tensors, args.output / f"{name}_golden.safetensors")
+        save_tensors(tensors, args.output / f"{name}_golden.safetensors")
 
 
 if __name__ == "__main__":

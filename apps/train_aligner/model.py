@@ -27,7 +27,8 @@ class Config:
     audio_per_video: int = 4
     mean_radius: int = 12          # ticks on either side that make the local mean picture
     stack_radius: int = 2          # pictures stacked on either side
-    picture_channels: tuple = (16, 32, 64, 96)
+    picture_pool: int = 2          # crops are averaged over squares of this many pixels first
+    picture_channels: tuple = (24, 48, 96)
     lip_channels: int = 32
     temporal_kernel: int = 5
     video_blocks: int = 2
@@ -49,6 +50,11 @@ def local_mean(x, valid, radius):
 
     count = box(valid[..., None].to(flat.dtype)).clamp_min(1)
     return (box(flat) / count).reshape(x.shape)
+
+
+def pool_crops(crops, pool):
+    """[B, T, h, w] -> [B, T, h / pool, w / pool]: means over squares."""
+    return F.avg_pool2d(crops, pool) if pool > 1 else crops
 
 
 def normalise_crops(crops, valid, radius):
@@ -151,7 +157,7 @@ class VideoEncoder(nn.Module):
             nn.Conv2d(a, b, 3, stride=2, padding=1, bias=False)
             for a, b in zip(channels, channels[1:]))
         self.norms = nn.ModuleList(nn.BatchNorm2d(b) for b in channels[1:])
-        shrink = 2 ** len(c.picture_channels)
+        shrink = c.picture_pool * 2 ** len(c.picture_channels)
         pixels = (c.mouth_height // shrink) * (c.mouth_width // shrink)
         self.picture = nn.Linear(pixels * channels[-1], c.token_dim)
         self.register_buffer("lip_mean", torch.zeros(c.lip_features))
@@ -166,7 +172,7 @@ class VideoEncoder(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, crops, lips, valid):
-        """crops [B, T, h, w] in 0..1, lips [B, T, G], valid [B, T] bool -> tokens [B, T, D]."""
+        """pooled crops [B, T, h, w] in 0..1, lips [B, T, G], valid [B, T] bool -> tokens [B, T, D]."""
         c = self.c
         x = normalise_crops(crops, valid, c.mean_radius)
         B, T = x.shape[:2]
@@ -253,5 +259,6 @@ class AlignerNet(nn.Module):
         return logits.masked_fill(~seen, 0.0), weights, self.speaking(y).float()[..., 0]
 
     def forward(self, crops, lips, valid, mel, first_key, width):
+        """crops as pool_crops leaves them; the other shapes as in the encoders and in fuse."""
         video = self.video(crops, lips, valid)
         return self.fuse(video, self.audio(mel), first_key, width)

@@ -80,7 +80,7 @@ def loss_of(logits, speaking, batch, evidence):
     label = batch["speaking"] * matched[:, None]
     bce = F.binary_cross_entropy_with_logits(speaking, label, reduction="none")
     parts["speaking"] = 0.4 * (bce * valid).sum() / valid.sum().clamp_min(1)
-    return sum(parts.values()), {k: float(v) for k, v in parts.items()}
+    return sum(parts.values()), {k: v.item() for k, v in parts.items()}
 
 
 @torch.no_grad()
@@ -235,13 +235,14 @@ def train(arguments):
     log = open(run / "log.jsonl", "a")
 
     def say(**row):
-        log.write(json.dumps(row) + "\n")
+        text = json.dumps(row, default=float)
+        log.write(text + "\n")
         log.flush()
-        print(json.dumps(row), flush=True)
+        print(text, flush=True)
 
     clips = []
     for features, table in zip(arguments.features, arguments.table):
-        clips += dataset.load_clips(features, table)
+        clips += dataset.load_clips(features, table, Config().picture_pool)
     for clip in clips:
         clip.held_out = clip.folder != "lrwar" and dataset.person_is_held_out(clip.person)
         clip.lag = PRIOR_LAG.get(clip.folder, 0.0)

@@ -14,11 +14,17 @@
 namespace av_fusion {
 namespace {
 
+// Unpacking the detector takes about half a second, copying it almost nothing.
+const dlib::frontal_face_detector& prototype() {
+  static const dlib::frontal_face_detector kPrototype = dlib::get_frontal_face_detector();
+  return kPrototype;
+}
+
 class DlibFaceDetector final : public FaceDetector {
  public:
   explicit DlibFaceDetector(const DlibFaceDetectorOptions& options)
-      : options_(options), detector_(dlib::get_frontal_face_detector()) {
-    if (options.max_side_px < 1 || options.enlarge_up_to_side_px < 0) {
+      : options_(options), detector_(prototype()) {
+    if (options.max_side_px < 1 || options.second_look_side_px < 0) {
       throw Error(ErrorCode::kInvalidArgument, "face detector",
                   "the picture sizes in the options must be positive");
     }
@@ -30,7 +36,8 @@ class DlibFaceDetector final : public FaceDetector {
     const auto side = static_cast<double>(std::max(luma.dim(0), luma.dim(1)));
     const double scale = std::min(1.0, options_.max_side_px / side);
     std::vector<FaceBox> boxes = detect_scaled(luma, scale);
-    if (boxes.empty() && side <= options_.enlarge_up_to_side_px) boxes = detect_scaled(luma, 2.0);
+    const double second_scale = std::min(2.0, options_.second_look_side_px / side);
+    if (boxes.empty() && second_scale > scale) boxes = detect_scaled(luma, second_scale);
     return boxes;
   }
 

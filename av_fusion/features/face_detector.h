@@ -21,19 +21,19 @@ class FaceDetector {
 };
 
 struct DlibFaceDetectorOptions {
-  /// A picture with a longer side than this is shrunk to it, in pixels. The smallest face that can
-  /// be found is about 80 pixels wide in the shrunk picture.
+  /// A picture with a longer side than this is shrunk to it, in pixels. The smallest face that is
+  /// found is about 80 pixels wide in the shrunk picture.
   int max_side_px = 720;
-  /// A picture whose longer side is at most this and in which no face is found is searched once
-  /// more at twice the size, in pixels.
-  int enlarge_up_to_side_px = 400;
-  /// Faces below this score are not reported; the useful range is about -0.3 (more faces, more
-  /// false ones) to 0.5.
-  double min_score = 0.0;
+  /// Where no face is found, one more search brings the longer side to this, in pixels, enlarging at
+  /// most twice; 0 = no second search.
+  int second_look_side_px = 960;
+  /// Faces below this score are not reported. Above 0 almost all are faces; a bit below are turned
+  /// and blurred faces, and false ones (see FaceTrackerOptions::min_new_score).
+  double min_score = -0.3;
 };
 
 /// dlib's frontal face detector (histograms of oriented gradients; no file needed). Throws
-/// `Error(kInvalidArgument)` for sizes that are not positive.
+/// `Error(kInvalidArgument)` for a `max_side_px` below 1 or a negative `second_look_side_px`.
 std::unique_ptr<FaceDetector> make_dlib_face_detector(const DlibFaceDetectorOptions& options = {});
 
 }  // namespace av_fusion

@@ -91,6 +91,7 @@ struct Track {
   float score = 0;
   int ticks_unconfirmed = 0;
   int ticks_lost = 0;
+  bool missed = false;  // by the last detection
 };
 
 }  // namespace
@@ -118,7 +119,9 @@ struct FaceTracker::Impl {
 
 bool FaceTracker::Impl::detection_is_due() const {
   if (!detected_before) return true;
-  const int interval = tracks.empty() ? options.detect_every_no_face : options.detect_every;
+  const bool missed = std::any_of(tracks.begin(), tracks.end(),
+                                  [](const Track& track) { return track.missed; });
+  const int interval = missed ? options.detect_every_missed : options.detect_every;
   return pictures_since_detection >= interval;
 }
 
@@ -172,12 +175,13 @@ bool FaceTracker::Impl::follow(TensorView<const std::uint8_t> luma, const FaceBo
   track.ticks_lost = 0;
   track.frame = frame;
   if (detection != nullptr) approach(track.relation, relate(*detection, frame));
-  faces.push_back({track.id, landmarks, box});
+  faces.push_back({track.id, landmarks, box, !track.missed});
   return true;
 }
 
 void FaceTracker::Impl::start(TensorView<const std::uint8_t> luma, const FaceBox& detection,
                               std::vector<TrackedFace>& faces) {
+  if (detection.score < options.min_new_score) return;
   if (!(detection.width >= 1) || !(detection.height >= 1)) return;
   const FaceLandmarks landmarks = landmarker->locate(luma, detection);
   if (!is_plausible(landmarks, detection, luma.shape(), options.min_eye_distance_px)) return;
@@ -187,7 +191,7 @@ void FaceTracker::Impl::start(TensorView<const std::uint8_t> luma, const FaceBox
   track.relation = relate(detection, track.frame);
   track.score = detection.score;
   tracks.push_back(track);
-  faces.push_back({track.id, landmarks, detection});
+  faces.push_back({track.id, landmarks, detection, true});
 }
 
 // Two tracks may run together on one face; the older one stays.
@@ -207,13 +211,15 @@ void FaceTracker::Impl::drop_doubles(std::vector<TrackedFace>& faces) {
 
 std::vector<TrackedFace> FaceTracker::Impl::update(TensorView<const std::uint8_t> luma,
                                                    int ticks) {
-  if (scene_cut.is_cut(luma)) {
+  const bool hole = ticks - 1 > options.max_lost_ticks;
+  if (scene_cut.is_cut(luma) || hole) {
     tracks.clear();
     detected_before = false;
   }
   ++pictures_since_detection;
   std::vector<FaceBox> boxes, unmatched;
-  if (detection_is_due()) {
+  const bool detecting = detection_is_due();
+  if (detecting) {
     boxes = detector->detect(luma);
     pictures_since_detection = 0;
     detected_before = true;
@@ -223,6 +229,7 @@ std::vector<TrackedFace> FaceTracker::Impl::update(TensorView<const std::uint8_t
   std::vector<TrackedFace> faces;
   std::vector<Track> alive;
   for (std::size_t t = 0; t < tracks.size(); ++t) {
+    if (detecting) tracks[t].missed = support[t] == nullptr;
     if (follow(luma, support[t], ticks, tracks[t], faces)) alive.push_back(tracks[t]);
   }
   tracks = std::move(alive);
@@ -239,7 +246,7 @@ FaceTracker::FaceTracker(std::unique_ptr<FaceDetector> detector,
     throw Error(ErrorCode::kInvalidArgument, "face tracker",
                 "the detector and the landmarker must not be null");
   }
-  if (options.detect_every < 1 || options.detect_every_no_face < 1 ||
+  if (options.detect_every < 1 || options.detect_every_missed < 1 ||
       options.drop_after_ticks < 1 || options.max_lost_ticks < 1) {
     throw Error(ErrorCode::kInvalidArgument, "face tracker", "every interval must be at least 1");
   }

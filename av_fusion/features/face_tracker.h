@@ -18,19 +18,21 @@ struct TrackedFace {
   int track_id = 0;         ///< the same number as long as it is taken for the same face
   FaceLandmarks landmarks;  ///< in pixels of this picture
   FaceBox box;              ///< the box the landmarks were found in
+  bool confirmed = true;    ///< false once a detection has missed the face, until one finds it again
 };
 
 struct FaceTrackerOptions {
-  int detect_every = 6;          ///< the detector sees every n-th picture while faces are tracked
-  int detect_every_no_face = 3;  ///< the same while there is no face
-  int drop_after_ticks = 25;     ///< a face that no detection confirms for so long is given up
-  int max_lost_ticks = 5;        ///< so many ticks the landmarks may make no sense
-  float min_eye_distance_px = 9; ///< smaller faces are not followed
+  int detect_every = 6;            ///< the detector sees every n-th picture
+  int detect_every_missed = 3;     ///< the same after it has missed a face
+  int drop_after_ticks = 15;       ///< a face that no detection confirms for so long is given up
+  int max_lost_ticks = 5;          ///< so many ticks the landmarks may make no sense
+  float min_new_score = 0;         ///< a detection below this confirms a face but starts no track
+  float min_eye_distance_px = 9;   ///< smaller faces are not followed
 };
 
 /// Follows faces through pictures: now and then a detection, landmarks on every picture, found in a
 /// box that comes from the landmarks of the picture before. A scene cut ends all tracks and
-/// detects at once.
+/// detects at once, and so does a hole of more than `max_lost_ticks` between two pictures.
 ///
 /// Not thread-safe: one tracker belongs to one stream. The state has a fixed size per face.
 class FaceTracker {

@@ -15,8 +15,8 @@ struct MediaInfo {
   std::string container;                  ///< FFmpeg's short name, for example "matroska,webm"
   std::optional<MediaDuration> duration;  ///< as promised, or guessed by FFmpeg; not measured
   std::vector<StreamInfo> streams;        ///< element i is stream i
-  std::optional<int> video;               ///< the video stream read; none: there is no moving picture
-  std::optional<int> audio;               ///< the audio stream read; none: there is no sound
+  std::optional<int> video;  ///< the video stream read; none: there is no moving picture
+  std::optional<int> audio;  ///< the audio stream read; none: there is no sound
 };
 
 }  // namespace av_fusion

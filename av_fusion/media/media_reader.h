@@ -69,7 +69,7 @@ class MediaReader {
     std::int64_t decode_errors = 0;         ///< packets or frames skipped because of damage
     std::int64_t dropped_pictures = 0;      ///< pictures whose time did not rise
     bool truncated = false;      ///< the file ended early: a read error, or less than it promised
-    bool variable_rate = false;  ///< distances between pictures differ by more than rounding
+    bool variable_rate = false;  ///< over 2 % of the distances between pictures are unusual
   };
 
   using Event = std::variant<VideoFrame, AudioClip>;

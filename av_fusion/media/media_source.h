@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -25,7 +26,8 @@ class MediaSource {
   /// end. Throws `Error` to report a failure; the reader passes it on.
   using Read = std::function<std::size_t(std::span<std::byte> buffer)>;
 
-  /// Moves the next `Read` to `offset` bytes from the beginning. Throws `Error` to report a failure.
+  /// Moves the next `Read` to `offset` bytes from the beginning. Throws `Error` to report a
+  /// failure.
   using Seek = std::function<void(std::int64_t offset)>;
 
   /// Bytes in memory; `owner` keeps them alive if it is not null.

@@ -24,15 +24,15 @@ struct StreamInfo {
   std::string title;                    ///< may be empty
 
   // Video
-  int coded_width = 0;   ///< pixels as stored
-  int coded_height = 0;  ///< pixels as stored
-  int display_width = 0;   ///< pixels of the pictures handed out: square-pixelled and upright
-  int display_height = 0;  ///< pixels of the pictures handed out: square-pixelled and upright
-  double average_fps = 0;  ///< pictures a second; 0 if unknown
+  int coded_width = 0;         ///< pixels as stored
+  int coded_height = 0;        ///< pixels as stored
+  int display_width = 0;       ///< pixels of the pictures handed out: square-pixelled and upright
+  int display_height = 0;      ///< pixels of the pictures handed out: square-pixelled and upright
+  double average_fps = 0;      ///< pictures a second; 0 if unknown
   bool variable_rate = false;  ///< average and base rate differ, a hint: see MediaReader::Stats
-  int rotation_deg = 0;    ///< clockwise turn that makes the picture upright: 0, 90, 180 or 270
-  bool mirrored = false;   ///< the stored picture is also flipped left to right, before the turn
-  bool is_still = false;   ///< cover art, thumbnail or a stream with one picture
+  int rotation_deg = 0;        ///< clockwise turn that makes the picture upright: 0, 90, 180 or 270
+  bool mirrored = false;  ///< the stored picture is also flipped left to right, before the turn
+  bool is_still = false;  ///< cover art, thumbnail or a stream with one picture
 
   // Audio
   int sample_rate_hz = 0;

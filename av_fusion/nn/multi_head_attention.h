@@ -53,9 +53,10 @@ class MultiHeadAttention {
 
   /// Optional results besides the output; a default view means "not wanted".
   struct Details {
-    TensorView<float> weights;       ///< [B, H, Tq, Tk]
-    TensorView<float> band_weights;  ///< [B, H, Tq, num_lags]; lag index l is key i*stride+offset+l-width
-    TensorView<float> band_logits;   ///< as `band_weights`, before the softmax; 0 where masked
+    TensorView<float> weights;  ///< [B, H, Tq, Tk]
+    TensorView<float>
+        band_weights;  ///< [B, H, Tq, num_lags]; lag index l is key i*stride+offset+l-width
+    TensorView<float> band_logits;  ///< as `band_weights`, before the softmax; 0 where masked
   };
 
   /// Throws `Error(kInvalidArgument)` "embed_dim 64 is not divisible by num_heads 5",

@@ -35,6 +35,12 @@ class RowQueue {
     return {rows_.data() + position(from), Shape(extents)};
   }
 
+  /// Forgets all rows; the next one pushed gets the number `row` >= end().
+  void restart_at(std::int64_t row) {
+    rows_.clear();
+    stored_begin_ = begin_ = end_ = row;
+  }
+
   /// Forgets the rows before `row`; does nothing if they are gone already.
   void drop_before(std::int64_t row) {
     begin_ = std::clamp(row, begin_, end_);

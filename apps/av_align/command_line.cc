@@ -1,0 +1,157 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#include "command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdio>
+#include <functional>
+#include <string_view>
+
+#include "av_fusion/core/error.h"
+#include "exit_code.h"
+
+namespace av_align {
+namespace {
+
+using av_fusion::MediaDuration;
+
+constexpr const char* kDescription =
+    "Measures how well lips and speech line up in a video file.\n\n"
+    "Sign: offset_ms > 0 means sound early (the sound comes before the picture it belongs to),\n"
+    "< 0 means sound late. This is the sign of ITU-R BT.1359-1. Delaying the sound by offset_ms\n"
+    "corrects the file.\n";
+
+constexpr const char* kFooter =
+    "\nExit codes: 0 measured (and not outside the tolerance, if one was named; an interval that\n"
+    "lies across a limit is undecided and gives 0); 1 measured and outside the tolerance; 2 not\n"
+    "measurable, the status says why; 3 wrong arguments, or a report that cannot be written;\n"
+    "4 unreadable input.\n\n"
+    "A name that begins with a dash follows \"--\": av_align -- -take2.mp4\n";
+
+[[noreturn]] void reject(const std::string& message) { throw CLI::ValidationError(message); }
+
+/// The number in `text`, which must be nothing but a decimal number from `low` to `high`; `range`
+/// says so in words. Does not depend on the locale.
+template <typename Number>
+Number parse_number(const char* option, const std::string& text, Number low, Number high,
+                    const char* range) {
+  Number value{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const bool is_number = error == std::errc() && stop == end;
+  if (is_number && value >= low && value <= high) return value;  // false for NaN
+  reject(std::string(option) + ": a number " + range + " is needed, not \"" + text + "\"");
+}
+
+/// Adds an option whose text is handed to `take` at once; the option may be given once only.
+void add(CLI::App& app, const std::string& names, const std::string& value_name,
+         const std::string& help, const std::function<void(const std::string&)>& take) {
+  app.add_option_function<std::string>(names, take, help)
+      ->type_name(value_name)
+      ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+}
+
+constexpr double kLongestFileS = 1e6;  // eleven days
+constexpr double kShortestPartS = 1e-3;
+
+void add_analysis_options(CLI::App& app, CommandLine& line) {
+  av_fusion::AlignerOptions& options = line.aligner;
+  add(app, "--tolerance", "NAME", "Judge the offset: itu-r-bt1359, itu-r-bt1359-acceptability, "
+      "ebu-r37, atsc-is191, or EARLY,LATE in ms (45,-125)",
+      [&line](const std::string& text) { line.tolerance = av_fusion::parse_tolerance(text); });
+  add(app, "--max-offset", "MS", "Search range each way (default 1000)",
+      [&options](const std::string& text) {
+        options.max_offset = MediaDuration::from_ms(
+            parse_number<double>("--max-offset", text, 100, 10000, "from 100 to 10000 (ms)"));
+      });
+  add(app, "--window", "S", "Length of one stretch of the timeline (default 4)",
+      [&options](const std::string& text) {
+        options.window = MediaDuration::from_seconds(
+            parse_number<double>("--window", text, 0.2, 600, "from 0.2 to 600 (s)"));
+      });
+  add(app, "--hop", "S", "Time between stretches of the timeline (default 1)",
+      [&options](const std::string& text) {
+        options.hop = MediaDuration::from_seconds(
+            parse_number<double>("--hop", text, 0.04, 600, "from 0.04 to 600 (s)"));
+      });
+  add(app, "--start", "S", "Begin so long after the first picture or sound",
+      [&options](const std::string& text) {
+        options.start = MediaDuration::from_seconds(
+            parse_number<double>("--start", text, 0, kLongestFileS, "from 0 to 1000000 (s)"));
+      });
+  add(app, "--duration", "S", "Analyse so much",
+      [&options](const std::string& text) {
+        options.duration = MediaDuration::from_seconds(
+            parse_number<double>("--duration", text, kShortestPartS, kLongestFileS,
+                                 "from 0.001 to 1000000 (s)"));
+      });
+}
+
+void add_stream_options(CLI::App& app, CommandLine& line) {
+  av_fusion::AlignerOptions& options = line.aligner;
+  add(app, "--audio-stream", "N", "Stream number of the sound, as --list-streams prints it",
+      [&options](const std::string& text) {
+        options.audio_stream = parse_number<int>("--audio-stream", text, 0, 9999, "from 0 to 9999");
+      });
+  add(app, "--video-stream", "N", "Stream number of the picture, as --list-streams prints it",
+      [&options](const std::string& text) {
+        options.video_stream = parse_number<int>("--video-stream", text, 0, 9999, "from 0 to 9999");
+      });
+  app.add_flag_callback("--list-streams",
+                        [&line] { line.task = CommandLine::Task::kListStreams; },
+                        "Print the streams of the file and stop");
+}
+
+void add_program_options(CLI::App& app, CommandLine& line) {
+  av_fusion::AlignerOptions& options = line.aligner;
+  add(app, "--model", "FILE", "Weights of the network (default: those that came with av_fusion)",
+      [&options](const std::string& text) { options.model = text; });
+  add(app, "--face-model", "FILE", "dlib's predictor of 68 points (default: where systems put it)",
+      [&options](const std::string& text) { options.face_model = text; });
+  add(app, "--threads", "N", "Threads to use (default 1)", [&options](const std::string& text) {
+    options.threads = parse_number<int>("--threads", text, 1, 256, "from 1 to 256");
+  });
+  app.add_flag("--quiet", line.quiet, "Print nothing but errors and the report asked for");
+  app.add_flag_callback("--version", [&line] { line.task = CommandLine::Task::kVersion; },
+                        "Print the versions of program, libraries and model, and stop");
+}
+
+void check(const CommandLine& line) {
+  if (line.task == CommandLine::Task::kVersion) return;
+  if (line.input.empty()) reject("INPUT: the name of a media file is needed");
+  if (line.report && line.report->empty()) reject("--report: the name of a file or - is needed");
+}
+
+int complain(const std::string& message) {
+  std::fprintf(stderr, "av_align: %s; see av_align --help\n", message.c_str());
+  return kExitWrongArguments;
+}
+
+}  // namespace
+
+std::variant<CommandLine, int> parse_command_line(int argc, char** argv) {
+  CommandLine line;
+  CLI::App app(kDescription, "av_align");
+  app.footer(kFooter);
+  app.set_help_flag("-h,--help", "Print this text and stop");
+  app.add_option("INPUT", line.input, "The media file")->type_name("");
+  add(app, "-o,--report", "FILE", "JSON report; - writes it to stdout",
+      [&line](const std::string& text) { line.report = text; });
+  add_analysis_options(app, line);
+  add_stream_options(app, line);
+  add_program_options(app, line);
+  try {
+    app.parse(argc, argv);
+    check(line);
+  } catch (const CLI::CallForHelp&) {
+    std::fputs(app.help().c_str(), stdout);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return complain(error.what());
+  } catch (const av_fusion::Error& error) {
+    return complain(error.what());
+  }
+  return line;
+}
+
+}  // namespace av_align

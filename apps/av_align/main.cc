@@ -1,0 +1,180 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+// av_align: measures how well lips and speech line up in a video file. See --help.
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include "av_fusion/aligner.h"
+#include "av_fusion/core/error.h"
+#include "av_fusion/media/ffmpeg_log.h"
+#include "av_fusion/media/media_reader.h"
+#include "av_fusion/report/json_report.h"
+#include "av_fusion/report/summary.h"
+#include "command_line.h"
+#include "exit_code.h"
+#include "printable.h"
+#include "progress_line.h"
+#include "report_file.h"
+#include "stream_list.h"
+
+namespace av_align {
+namespace {
+
+using av_fusion::Aligner;
+using av_fusion::AlignmentRun;
+using av_fusion::Error;
+using av_fusion::ErrorCode;
+using av_fusion::MediaSource;
+
+void complain(const std::string& message) {
+  std::fprintf(stderr, "av_align: %s\n", printable(message).c_str());
+}
+
+/// Peak memory of the process in 10^6 bytes.
+std::optional<double> peak_rss_mb() {
+  rusage usage{};
+  if (getrusage(RUSAGE_SELF, &usage) != 0) return std::nullopt;
+  return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
+}
+
+av_fusion::ReportContext report_context(const CommandLine& line, const Aligner& aligner,
+                                        const AlignmentRun& run) {
+  av_fusion::ReportContext context;
+  context.tool = aligner.tool();
+  context.input = run.input;
+  context.tolerance = line.tolerance;
+  context.performance = run.performance;
+  context.performance->peak_rss_mb = peak_rss_mb();
+  return context;
+}
+
+/// Where the report goes decides where the sentence may go.
+void answer(const CommandLine& line, const std::optional<ReportFile>& file, const Aligner& aligner,
+            const AlignmentRun& run) {
+  const std::string sentence = av_fusion::summarize(run.alignment) + "\n";
+  if (file) {
+    file->write(av_fusion::to_json(run.alignment, report_context(line, aligner, run)));
+    if (line.quiet) return;
+    if (file->is_stdout()) {
+      std::fputs(sentence.c_str(), stderr);
+    } else {
+      write_to_stdout(sentence);
+    }
+  } else if (!line.quiet) {
+    write_to_stdout(sentence + av_fusion::explain(run.alignment, line.tolerance));
+  }
+}
+
+void set_up_talk(CommandLine& line, ProgressLine& progress) {
+  if (line.quiet) return;
+  line.aligner.log = [&progress](av_fusion::LogLevel level, std::string_view text) {
+    if (level != av_fusion::LogLevel::kWarning) return;
+    progress.clear();
+    complain("note: " + std::string(text));
+  };
+  if (!progress.is_shown()) return;
+  line.aligner.progress = [&progress](const av_fusion::AlignProgress& state) {
+    progress.show(state);
+    return true;
+  };
+}
+
+/// A failure with the exit code that says whose fault it is. Any other `Error` is due to the
+/// arguments (or the installation).
+struct Failure {
+  int exit_code;
+  std::string message;
+};
+
+/// An input that exists but lacks what was asked for (a stream) is a wrong argument.
+[[noreturn]] void fail_on_input(const Error& error, const std::string& input) {
+  std::error_code ignored;
+  const bool input_exists = std::filesystem::exists(input, ignored);
+  const bool is_argument = error.code() == ErrorCode::kInvalidArgument ||
+                           (error.code() == ErrorCode::kNotFound && input_exists);
+  throw Failure{is_argument ? kExitWrongArguments : kExitUnreadableInput, error.what()};
+}
+
+AlignmentRun measure(const Aligner& aligner, const std::string& input) {
+  try {
+    return aligner.align(MediaSource::from_path(input));
+  } catch (const Error& error) {
+    fail_on_input(error, input);
+  }
+}
+
+int align(CommandLine line) {
+  std::optional<ReportFile> file;
+  if (line.report) file.emplace(*line.report, line.input);
+  ProgressLine progress;
+  set_up_talk(line, progress);
+  const Aligner aligner(line.aligner);
+  const AlignmentRun run = measure(aligner, line.input);
+  progress.clear();
+  answer(line, file, aligner, run);
+  return exit_code(run.alignment, line.tolerance);
+}
+
+int list_streams(const CommandLine& line) {
+  try {
+    av_fusion::MediaReader::Options options;
+    options.video_stream = line.aligner.video_stream;
+    options.audio_stream = line.aligner.audio_stream;
+    const av_fusion::MediaReader reader(MediaSource::from_path(line.input), options);
+    write_to_stdout(stream_list(reader.info()));
+  } catch (const Error& error) {
+    fail_on_input(error, line.input);
+  }
+  return kExitMeasured;
+}
+
+int print_version(const CommandLine& line) {
+  const av_fusion::ToolDescription tool = Aligner::libraries();
+  write_to_stdout("av_align " + tool.version + "\noneDNN " + tool.onednn + "\nFFmpeg " +
+                  tool.ffmpeg + "\nOpenCV " + tool.opencv + "\n");
+  const Aligner aligner(line.aligner);
+  const av_fusion::ModelDescription& model = *aligner.tool().model;
+  write_to_stdout("model " + model.name + ", sha256 " + model.sha256 + "\n  licence: " +
+                  model.licence + "\n  training data: " + model.training_data + "\n");
+  return kExitMeasured;
+}
+
+int run(const CommandLine& line) {
+  switch (line.task) {
+    case CommandLine::Task::kListStreams: return list_streams(line);
+    case CommandLine::Task::kVersion: return print_version(line);
+    case CommandLine::Task::kAlign: break;
+  }
+  return align(line);
+}
+
+int main(int argc, char** argv) {
+  av_fusion::set_ffmpeg_log_sink({});
+  const auto parsed = parse_command_line(argc, argv);
+  if (const int* code = std::get_if<int>(&parsed)) return *code;
+  const CommandLine& line = std::get<CommandLine>(parsed);
+  try {
+    return run(line);
+  } catch (const Failure& failure) {
+    complain(failure.message);
+    return failure.exit_code;
+  } catch (const Error& error) {
+    complain(error.what());
+    return kExitWrongArguments;
+  } catch (const std::exception& error) {
+    complain(line.input + ": " + error.what());
+    return kExitUnreadableInput;
+  }
+}
+
+}  // namespace
+}  // namespace av_align
+
+int main(int argc, char** argv) { return av_align::main(argc, argv); }

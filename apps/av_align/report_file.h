@@ -1,0 +1,30 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace av_align {
+
+/// Where a report goes. Ordinary files appear whole or not at all.
+class ReportFile {
+ public:
+  /// `name`: a file, or "-" for stdout. Throws `av_fusion::Error` if nothing can be written there,
+  /// or if it is the `input` itself.
+  ReportFile(const std::string& name, const std::string& input);
+
+  bool is_stdout() const noexcept { return is_stdout_; }
+
+  /// Throws `av_fusion::Error(kIo)` if it fails.
+  void write(std::string_view text) const;
+
+ private:
+  std::filesystem::path path_;
+  bool is_stdout_;
+};
+
+/// Writes `text` to stdout. Throws `av_fusion::Error(kIo)` if it fails.
+void write_to_stdout(std::string_view text);
+
+}  // namespace av_align

@@ -1,0 +1,64 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "av_fusion/align/alignment.h"
+#include "av_fusion/align/alignment_options.h"
+#include "av_fusion/align/lag_posterior.h"
+#include "av_fusion/align/private/bin_grid.h"
+#include "av_fusion/model/sync_evidence.h"
+
+namespace av_fusion {
+
+/// What has been gathered about one face. Times in the results count from the container's zero.
+/// `options` and `grid` must outlive the track.
+class TrackEvidence {
+ public:
+  using Box = std::array<double, 4>;
+
+  TrackEvidence(int id, const AlignmentOptions& options, const BinGrid& grid)
+      : id_(id), options_(options), grid_(grid) {}
+
+  /// Adds one valid, checked row. `box` may be null. Returns the attention frame if one is due.
+  std::optional<AttentionFrame> add(const SyncEvidence& evidence, std::int64_t row, const Box* box);
+
+  std::int64_t valid_ticks() const { return valid_ticks_; }
+
+  /// Sum of the evidence, each second weighted by P(the face makes the sound in that second).
+  LagPosterior weighted_sum() const;
+
+  FaceTrack face_track() const;
+  std::vector<TimelinePoint> timeline() const;
+
+ private:
+  struct Speaking {
+    double logit_sum = 0;
+    std::int64_t ticks = 0;
+  };
+
+  LagPosterior empty_posterior() const { return {options_.lag_hop, options_.width}; }
+  bool is_attention_due(MediaTime tick);
+  MediaTime end() const { return last_ + options_.tick_hop; }
+  std::map<std::int64_t, double> weights() const;
+  std::vector<SpeakingSpan> speaking_spans() const;
+  std::optional<TimelinePoint> timeline_point(const std::map<std::int64_t, double>& weights,
+                                              std::int64_t first_bin) const;
+
+  int id_;
+  const AlignmentOptions& options_;
+  const BinGrid& grid_;
+  MediaTime first_;
+  MediaTime last_;  // start of the last valid tick
+  std::int64_t valid_ticks_ = 0;
+  std::optional<std::int64_t> attention_slot_;
+  std::map<std::int64_t, LagPosterior> bins_;
+  std::map<std::int64_t, Speaking> speaking_;
+  std::vector<Box> boxes_;  // one each attention hop
+};
+
+}  // namespace av_fusion

@@ -1,0 +1,251 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#include "av_fusion/align_session_internal.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "av_fusion/core/error.h"
+#include "av_fusion/features/face_detector.h"
+
+namespace av_fusion {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kProgressEvery = std::chrono::milliseconds(100);
+constexpr MediaDuration kSilencePiece = MediaDuration::from_seconds(1);
+constexpr MediaDuration kLongestFile = MediaDuration::from_seconds(30.0 * 24 * 3600);
+constexpr MediaDuration kClipJitter = MediaDuration::from_ms(1);
+
+MediaDuration length_of(const AudioClip& clip) {
+  constexpr std::int64_t kRate = AudioClip::kSampleRateHz;
+  return {(static_cast<std::int64_t>(clip.samples.size()) * 1'000'000 + kRate / 2) / kRate};
+}
+
+std::int64_t width_of(MediaDuration max_offset, MediaDuration lag_hop) {
+  return (max_offset.us + lag_hop.us - 1) / lag_hop.us;
+}
+
+AlignmentOptions alignment_options(const AlignerModel& model, const AlignerOptions& options,
+                                   std::int64_t width) {
+  const AlignerModel::Calibration& fitted = model.calibration();
+  AlignmentOptions result;
+  result.tick_hop = MouthTrackExtractor::kHop;
+  result.lag_hop = LogMelExtractor::kHop;
+  result.width = width;
+  result.heads = model.geometry().num_heads;
+  result.window = options.window;
+  result.hop = options.hop;
+  result.calibration.evidence_scale = fitted.evidence_scale;
+  result.calibration.correlated_ticks = fitted.correlated_ticks;
+  result.calibration.outlier_share = fitted.outlier_share;
+  result.calibration.match_scale = fitted.match_scale;
+  result.calibration.match_bias = fitted.match_bias;
+  return result;
+}
+
+FusionStream::Options fusion_options(const AlignerOptions& options, std::int64_t width) {
+  FusionStream::Options result;
+  result.width = width;
+  result.max_frames = options.max_interleave.us / LogMelExtractor::kHop.us;
+  return result;
+}
+
+FusionStream::Sink sink_to(AlignmentBuilder& builder) {
+  return {.evidence =
+              [&builder](const FusedTicks& ticks) {
+                std::vector<AlignmentBuilder::Box> boxes;
+                boxes.reserve(ticks.boxes.size());
+                for (const FaceBox& box : ticks.boxes) {
+                  boxes.push_back({box.x, box.y, box.width, box.height});
+                }
+                builder.add(ticks.track_id, ticks.evidence, boxes);
+              },
+          .end_track = [&builder](int track_id) { builder.end_track(track_id); }};
+}
+
+ExecContext::Options exec_options(const AlignerOptions& options) {
+  ExecContext::Options result;
+  result.num_threads = options.threads;
+  return result;
+}
+
+}  // namespace
+
+AlignSession::AlignSession(const AlignerModel& model,
+                           std::shared_ptr<const FaceLandmarker> landmarker,
+                           const AlignerOptions& options, MediaReader& reader, std::string name)
+    : model_(model),
+      options_(options),
+      reader_(reader),
+      name_(std::move(name)),
+      width_(width_of(options.max_offset, LogMelExtractor::kHop)),
+      builder_(alignment_options(model, options, width_)),
+      context_(exec_options(options)),
+      fusion_(model, context_, fusion_options(options, width_), sink_to(builder_), name_),
+      mouths_(make_dlib_face_detector(), std::move(landmarker)),
+      begun_(Clock::now()) {}
+
+void AlignSession::run() {
+  while (!cancelled_) {
+    std::optional<MediaReader::Event> event = reader_.next();
+    if (!event) break;
+    if (auto* frame = std::get_if<VideoFrame>(&*event)) {
+      on_picture(std::move(*frame));
+    } else {
+      on_sound(std::get<AudioClip>(std::move(*event)));
+    }
+    report_progress();
+  }
+  finish_streams();
+}
+
+void AlignSession::on_picture(VideoFrame frame) {
+  const MediaTime time = frame.time;
+  if (!first_picture_) begin_sound(time);
+  if (time - *first_picture_ > kLongestFile) {
+    throw Error(ErrorCode::kCorruptData, name_, "the times of its pictures span more than 30 days");
+  }
+  last_picture_ = std::max(last_picture_, time);
+  mouths_.push(std::move(frame));
+  take_mouths();
+  // Sound that is so late will not come any more: the file has a hole there, or its sound is over.
+  const MediaTime hopeless = last_picture_ - options_.max_interleave;
+  if (sound_end_ + kSilencePiece < hopeless) {
+    fill_with_silence(hopeless);
+    silenced_ = sound_end_;
+  }
+}
+
+void AlignSession::begin_sound(MediaTime first_picture) {
+  first_picture_ = last_picture_ = first_picture;
+  if (given_up_ && *given_up_ > first_picture) {
+    throw Error(ErrorCode::kUnsupported, name_,
+                "the first picture lies too far behind its sound in the file; write the file anew "
+                "with its streams interleaved");
+  }
+  sound_end_ = first_picture - FusionStream::lead(model_, width_);
+  mel_.emplace(Timeline{sound_end_, LogMelExtractor::kHop});
+  for (const AudioClip& clip : held_) push_clip(clip);
+  held_.clear();
+}
+
+void AlignSession::take_mouths() {
+  for (const MouthChunk& chunk : mouths_.take_ready()) {
+    fusion_.push_mouths(chunk, *mouths_.grid());
+  }
+  if (const auto grid = mouths_.grid()) fusion_.advance_to(grid->nearest(last_picture_));
+}
+
+void AlignSession::on_sound(AudioClip clip) {
+  if (silenced_ && clip.start + kClipJitter < *silenced_) {
+    throw Error(ErrorCode::kUnsupported, name_,
+                "sound lies too far behind its picture in the file (at " +
+                    std::to_string(clip.start.us / 1000) +
+                    " ms); write the file anew with its streams interleaved");
+  }
+  if (mel_) {
+    push_clip(clip);
+  } else {
+    hold(std::move(clip));
+  }
+}
+
+// Keeps sound until the first picture is there; only the last of it can matter then.
+void AlignSession::hold(AudioClip clip) {
+  held_length_ = held_length_ + length_of(clip);
+  held_.push_back(std::move(clip));
+  while (held_length_ > options_.max_interleave) {
+    const MediaDuration length = length_of(held_.front());
+    given_up_ = held_.front().start + length;
+    held_length_ = held_length_ - length;
+    held_.pop_front();
+  }
+}
+
+void AlignSession::push_clip(const AudioClip& clip) {
+  fill_with_silence(clip.start - kSilencePiece);
+  mel_->push(clip);
+  sound_end_ = std::max(sound_end_, clip.start + length_of(clip));
+  take_mel();
+}
+
+// Fills in pieces, so that a hole of hours needs no memory.
+void AlignSession::fill_with_silence(MediaTime until) {
+  while (sound_end_ + kSilencePiece < until) {
+    const AudioClip silence{sound_end_, std::vector<float>(AudioClip::kSampleRateHz)};
+    mel_->push(silence);
+    sound_end_ = sound_end_ + kSilencePiece;
+    take_mel();
+  }
+}
+
+void AlignSession::take_mel() {
+  const FeatureSequence<float> mel = mel_->take_ready();
+  if (mel.length() == 0) return;
+  speech_activity_.push(mel);
+  count_speech();
+  fusion_.push_audio(mel.values.view());
+}
+
+void AlignSession::count_speech() {
+  for (const std::uint8_t speech : speech_activity_.take_ready()) speech_frames_ += speech;
+}
+
+void AlignSession::finish_streams() {
+  mouths_.finish();
+  take_mouths();
+  fusion_.finish_video();
+  if (!mel_) return;
+  const AlignerModel::Geometry& geometry = model_.geometry();
+  const MediaDuration behind = kAudioHop * (width_ + geometry.audio_future + 1);
+  const MediaTime until = last_picture_ + MouthTrackExtractor::kHop + behind;
+  fill_with_silence(until - kSilencePiece);
+  mel_->finish(until);
+  take_mel();
+  speech_activity_.finish();
+  count_speech();
+  fusion_.finish_audio();
+}
+
+void AlignSession::report_progress() {
+  const Clock::time_point now = Clock::now();
+  if (!options_.progress || now - last_progress_ < kProgressEvery) return;
+  last_progress_ = now;
+  AlignProgress progress;
+  progress.position = analysed();
+  progress.length = options_.duration;
+  if (const auto whole = reader_.info().duration) {
+    const MediaDuration rest = *whole - options_.start.value_or(MediaDuration{});
+    progress.length = std::min(progress.length.value_or(rest), rest);
+  }
+  const double wall_s = std::chrono::duration<double>(now - begun_).count();
+  if (wall_s > 0) progress.speed_x_realtime = progress.position.seconds() / wall_s;
+  cancelled_ = !options_.progress(progress);
+}
+
+MediaDuration AlignSession::analysed() const {
+  const MediaReader::Stats& stats = reader_.stats();
+  std::optional<MediaTime> first = stats.first_picture;
+  std::optional<MediaTime> last = stats.last_picture;
+  if (stats.first_sample) first = std::min(first.value_or(*stats.first_sample), *stats.first_sample);
+  if (stats.end_of_sound) last = std::max(last.value_or(*stats.end_of_sound), *stats.end_of_sound);
+  return first && last ? *last - *first : MediaDuration{};
+}
+
+Alignment AlignSession::finish() {
+  const MediaReader::Stats& stats = reader_.stats();
+  MeasurementContext context;
+  context.has_video = reader_.info().video.has_value();
+  context.has_audio = reader_.info().audio.has_value();
+  context.pictures = mouths_.counters().ticks;
+  context.pictures_with_face = mouths_.counters().ticks_with_face;
+  context.speech = speech();
+  context.sound = MediaDuration{stats.samples * 1'000'000 / AudioClip::kSampleRateHz};
+  context.origin = reader_.origin();
+  return builder_.finish(context);
+}
+
+}  // namespace av_fusion

@@ -1,0 +1,63 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#include "av_fusion/core/error.h"
+#include "av_fusion/media/decoder_internal.h"
+
+namespace av_fusion {
+namespace {
+
+// Added to the level of each remark: above every log level, within the low byte that FFmpeg keeps.
+constexpr int kSilence = 100;
+constexpr int kMaxErrorsInARow = 64;  // of one packet, against decoders that never end
+
+}  // namespace
+
+Decoder::Decoder(const AVStream& stream, int threads, std::int64_t max_pixels,
+                 const std::string& name)
+    : frame_(own(av_frame_alloc())) {
+  const std::string place = "stream " + std::to_string(stream.index) + ": ";
+  const AVCodec* kind = avcodec_find_decoder(stream.codecpar->codec_id);
+  if (kind == nullptr) {
+    throw Error(
+        ErrorCode::kUnsupported, name,
+        place + "this FFmpeg has no decoder for " + avcodec_get_name(stream.codecpar->codec_id));
+  }
+  codec_ = own(avcodec_alloc_context3(kind));
+  codec_->log_level_offset = kSilence;
+  int result = avcodec_parameters_to_context(codec_.get(), stream.codecpar);
+  codec_->pkt_timebase = stream.time_base;
+  codec_->thread_count = threads;
+  codec_->max_pixels = max_pixels;
+  if (result >= 0) result = avcodec_open2(codec_.get(), kind, nullptr);
+  if (result < 0) {
+    throw Error(ErrorCode::kUnsupported, name,
+                place + "the " + kind->name + " decoder cannot be opened: " + ffmpeg_words(result));
+  }
+}
+
+void Decoder::decode(const AVPacket* packet, const OnFrame& on_frame) {
+  for (int tries = 0; tries < kMaxErrorsInARow; ++tries) {
+    const int result = avcodec_send_packet(codec_.get(), packet);
+    if (result == AVERROR(ENOMEM)) throw std::bad_alloc();
+    if (result < 0 && result != AVERROR(EAGAIN) && result != AVERROR_EOF) ++errors_;
+    drain(on_frame);
+    if (result != AVERROR(EAGAIN)) return;
+  }
+}
+
+bool Decoder::drain(const OnFrame& on_frame) {
+  for (int errors = 0; errors < kMaxErrorsInARow;) {
+    const int result = avcodec_receive_frame(codec_.get(), frame_.get());
+    if (result == AVERROR(EAGAIN) || result == AVERROR_EOF) return true;
+    if (result == AVERROR(ENOMEM)) throw std::bad_alloc();
+    if (result < 0) {
+      ++errors_;
+      ++errors;
+      continue;
+    }
+    on_frame(*frame_);
+    av_frame_unref(frame_.get());
+  }
+  return false;
+}
+
+}  // namespace av_fusion

@@ -1,0 +1,39 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#include "av_fusion/media/ffmpeg_util_internal.h"
+
+namespace av_fusion {
+
+std::string ffmpeg_words(int error) {
+  char text[AV_ERROR_MAX_STRING_SIZE] = {};
+  av_strerror(error, text, sizeof(text));
+  return text;
+}
+
+std::int64_t to_us(std::int64_t stamp, AVRational time_base) {
+  return av_rescale_q_rnd(stamp, time_base, kMicroseconds, AV_ROUND_NEAR_INF);
+}
+
+std::int64_t frame_duration(const AVFrame& frame) {
+#if LIBAVUTIL_VERSION_MAJOR >= 58
+  return frame.duration;
+#else
+  return frame.pkt_duration;
+#endif
+}
+
+const std::int32_t* display_matrix(const AVStream& stream) {
+  constexpr std::size_t kBytes = 9 * sizeof(std::int32_t);
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 31, 100)
+  const AVPacketSideData* side =
+      av_packet_side_data_get(stream.codecpar->coded_side_data, stream.codecpar->nb_coded_side_data,
+                              AV_PKT_DATA_DISPLAYMATRIX);
+  if (side == nullptr || side->size < kBytes) return nullptr;
+  return reinterpret_cast<const std::int32_t*>(side->data);
+#else
+  std::size_t size = 0;
+  const std::uint8_t* data = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
+  return size < kBytes ? nullptr : reinterpret_cast<const std::int32_t*>(data);
+#endif
+}
+
+}  // namespace av_fusion

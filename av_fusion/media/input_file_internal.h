@@ -1,0 +1,53 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <string>
+
+#include "av_fusion/media/byte_input_internal.h"
+#include "av_fusion/media/ffmpeg_util_internal.h"
+#include "av_fusion/media/media_source.h"
+
+namespace av_fusion {
+
+/// An opened container. Reads through `ByteInput` only; nothing that a file names inside itself
+/// (playlists, references to other files) is ever opened. Not movable: FFmpeg keeps its address.
+class InputFile {
+ public:
+  /// Opens the container and finds out its streams. `max_pixels` bounds the pictures decoded on the
+  /// way. Throws `Error` as `MediaReader` documents.
+  InputFile(const MediaSource& source, std::int64_t max_pixels);
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  const std::string& name() const { return name_; }
+  AVFormatContext* format() const { return format_.get(); }
+  AVStream* stream(int index) const { return format_->streams[index]; }
+  int stream_count() const { return static_cast<int>(format_->nb_streams); }
+  bool can_seek() const { return input_->can_seek(); }
+
+  /// Reads the next packet; FFmpeg's error number otherwise. Throws what the source threw.
+  int read_packet(AVPacket* packet);
+
+  /// Goes to the last key frame of `stream` (-1: any) not after `time_us`. False if that failed.
+  bool seek(int stream, std::int64_t time_us);
+
+ private:
+  static int on_read(void* self, std::uint8_t* buffer, int size);
+  static std::int64_t on_seek(void* self, std::int64_t offset, int whence);
+
+  std::int64_t move_to(std::int64_t offset, int whence);
+  void open_format();
+  void find_streams(std::int64_t max_pixels);
+  void rethrow_source_error();
+
+  std::string name_;
+  std::unique_ptr<ByteInput> input_;
+  std::int64_t position_ = 0;
+  std::exception_ptr source_error_;  // thrown inside a callback, waiting to leave FFmpeg
+  FfmpegPtr<AVIOContext> io_;
+  FfmpegPtr<AVFormatContext> format_;
+};
+
+}  // namespace av_fusion

@@ -1,0 +1,60 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "av_fusion/core/tensor.h"
+#include "av_fusion/media/ffmpeg_util_internal.h"
+#include "av_fusion/media/picture_geometry_internal.h"
+
+namespace av_fusion {
+
+/// Turns decoded pictures of any pixel format into upright, square-pixelled, full-range luma.
+///
+/// YUV and grey formats of up to 16 bits go through a table; the others (RGB, palettes, floats)
+/// through swscale, with the matrix of the picture's colour space.
+class LumaConverter {
+ public:
+  /// Throws `Error(kUnsupported)`, `name` first, for a format that swscale cannot read.
+  LumaConverter(std::string name, std::int64_t max_pixels)
+      : name_(std::move(name)), max_pixels_(max_pixels) {}
+
+  /// [height, width]; see `VideoFrame`. Throws `Error(kUnsupported)` for a picture above the limit
+  /// or a pixel format that cannot be read.
+  Tensor<std::uint8_t> convert(const AVFrame& frame, AVRational sample_aspect,
+                               Orientation orientation);
+
+ private:
+  // Where the luma samples of a format lie.
+  struct Layout {
+    bool direct = false;  // readable without swscale
+    int plane = 0;
+    int step = 1;    // bytes
+    int offset = 0;  // bytes
+    int shift = 0;   // bits
+    int depth = 8;   // bits
+    bool big_endian = false;
+  };
+
+  static Layout layout_of(int pixel_format);
+
+  void prepare_table(const AVFrame& frame, int depth);
+  void read_direct(const AVFrame& frame, const Layout& layout, std::uint8_t* out,
+                   std::ptrdiff_t stride);
+  const AVFrame& read_scaled(const AVFrame& frame, PictureSize size);
+  const AVFrame& scale_grey(const AVFrame& grey, PictureSize size);
+
+  std::string name_;
+  std::int64_t max_pixels_;
+  std::vector<std::uint8_t> table_;
+  int table_depth_ = 0;
+  bool table_full_range_ = false;
+  FfmpegPtr<SwsContext> reader_;
+  FfmpegPtr<SwsContext> scaler_;
+  FfmpegPtr<AVFrame> grey_;
+  FfmpegPtr<AVFrame> scaled_;
+};
+
+}  // namespace av_fusion

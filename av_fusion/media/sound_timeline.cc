@@ -1,0 +1,150 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "av_fusion/core/error.h"
+#include "av_fusion/media/audio_clip.h"
+#include "av_fusion/media/sound_timeline_internal.h"
+
+namespace av_fusion {
+namespace {
+
+constexpr int kOutRate = AudioClip::kSampleRateHz;
+constexpr std::int64_t kSoftUs = 5'000;
+constexpr std::int64_t kHardUs = 20'000;
+constexpr std::int64_t kPatienceUs = 200'000;
+constexpr std::int64_t kLongestSilenceUs = 10'000'000;
+
+std::int64_t samples_in(std::int64_t us, int rate_hz) {
+  return av_rescale_rnd(us, rate_hz, kMicroseconds.den, AV_ROUND_NEAR_INF);
+}
+
+std::int64_t us_of(std::int64_t samples, int rate_hz) {
+  return av_rescale_rnd(samples, kMicroseconds.den, rate_hz, AV_ROUND_NEAR_INF);
+}
+
+FfmpegPtr<SwrContext> make_resampler(int rate_hz) {
+  AVChannelLayout mono = AV_CHANNEL_LAYOUT_MONO;
+  SwrContext* context = nullptr;
+  const int result = swr_alloc_set_opts2(&context, &mono, AV_SAMPLE_FMT_FLT, kOutRate, &mono,
+                                         AV_SAMPLE_FMT_FLT, rate_hz, 0, nullptr);
+  FfmpegPtr<SwrContext> resampler(context);
+  if (result < 0 || swr_init(context) < 0) {
+    throw Error(ErrorCode::kInternal, "resampler",
+                "FFmpeg refuses " + std::to_string(rate_hz) + " Hz");
+  }
+  return resampler;
+}
+
+}  // namespace
+
+MediaTime SamplePosition::time() const { return anchor + MediaDuration{us_of(index, kOutRate)}; }
+
+void SoundTimeline::add(std::span<const float> samples, int rate_hz, std::optional<MediaTime> time,
+                        MediaDuration tick) {
+  if (samples.empty() || rate_hz <= 0) return;
+  if (rate_hz_ == 0) begin(rate_hz, time.value_or(MediaTime{}));
+  const std::int64_t deviation_us = time ? (*time - input_clock()).us : 0;
+  const std::int64_t fix_us = correction_us(deviation_us, tick.us, samples.size());
+  if (fix_us > kHardUs) ++gaps_;
+  if (fix_us > kLongestSilenceUs) {
+    finish();
+    begin(rate_hz, *time);
+  } else if (fix_us > 0) {
+    add_silence(samples_in(fix_us, rate_hz_));
+  }
+  if (rate_hz != rate_hz_) {
+    const MediaTime end = input_clock();
+    finish();
+    begin(rate_hz, end);
+  }
+  const auto overlap =
+      static_cast<std::size_t>(samples_in(std::max<std::int64_t>(-fix_us, 0), rate_hz));
+  if (overlap < samples.size()) resample(samples.subspan(overlap));
+}
+
+void SoundTimeline::begin(int rate_hz, MediaTime anchor) {
+  rate_hz_ = rate_hz;
+  anchor_ = anchor;
+  samples_in_ = 0;
+  samples_out_ = 0;
+  streak_us_ = 0;
+  resampler_.reset();
+  if (rate_hz != kOutRate) resampler_ = make_resampler(rate_hz);
+}
+
+MediaTime SoundTimeline::input_clock() const {
+  return anchor_ + MediaDuration{us_of(samples_in_, rate_hz_)};
+}
+
+std::int64_t SoundTimeline::correction_us(std::int64_t deviation_us, std::int64_t tick_us,
+                                          std::size_t samples) {
+  const std::int64_t off_us = std::abs(deviation_us);
+  if (off_us > std::max(kHardUs, 2 * tick_us)) {
+    streak_us_ = 0;
+    return deviation_us;
+  }
+  if (off_us <= kSoftUs + tick_us) {
+    streak_us_ = 0;
+    return 0;
+  }
+  const bool same_side = streak_us_ > 0 && (deviation_us > 0) == (streak_min_us_ > 0);
+  if (!same_side) streak_us_ = 0;
+  if (!same_side || off_us < std::abs(streak_min_us_)) streak_min_us_ = deviation_us;
+  streak_us_ += us_of(static_cast<std::int64_t>(samples), rate_hz_);
+  if (streak_us_ < kPatienceUs) return 0;
+  streak_us_ = 0;
+  return streak_min_us_;
+}
+
+void SoundTimeline::add_silence(std::int64_t samples) {
+  const std::vector<float> silence(
+      static_cast<std::size_t>(std::min<std::int64_t>(samples, rate_hz_)));
+  while (samples > 0) {
+    const std::int64_t count = std::min(samples, static_cast<std::int64_t>(silence.size()));
+    resample({silence.data(), static_cast<std::size_t>(count)});
+    samples -= count;
+  }
+}
+
+// swresample's filter is centred: its output sample k belongs to the time of input sample
+// k * rate / 16000, and what it still holds (swr_get_delay) comes out later, not shifted.
+void SoundTimeline::resample(std::span<const float> samples) {
+  samples_in_ += static_cast<std::int64_t>(samples.size());
+  if (resampler_ == nullptr) {
+    resampled_.assign(samples.begin(), samples.end());
+    hand_out(resampled_.size());
+    return;
+  }
+  const int room = swr_get_out_samples(resampler_.get(), static_cast<int>(samples.size()));
+  resampled_.resize(static_cast<std::size_t>(std::max(room, 0)));
+  auto* out = reinterpret_cast<std::uint8_t*>(resampled_.data());
+  auto* in = reinterpret_cast<const std::uint8_t*>(samples.data());
+  const int count =
+      swr_convert(resampler_.get(), &out, room, &in, static_cast<int>(samples.size()));
+  if (count < 0) throw Error(ErrorCode::kInternal, "resampler", ffmpeg_words(count));
+  hand_out(static_cast<std::size_t>(count));
+}
+
+void SoundTimeline::hand_out(std::size_t count) {
+  if (count == 0) return;
+  sink_({anchor_, samples_out_}, {resampled_.data(), count});
+  samples_out_ += static_cast<std::int64_t>(count);
+}
+
+void SoundTimeline::finish() {
+  if (rate_hz_ != 0 && resampler_ != nullptr) {
+    const std::int64_t all = av_rescale_rnd(samples_in_, kOutRate, rate_hz_, AV_ROUND_UP);
+    const int room = std::max(swr_get_out_samples(resampler_.get(), 0), 0);
+    resampled_.resize(static_cast<std::size_t>(room));
+    auto* out = reinterpret_cast<std::uint8_t*>(resampled_.data());
+    const int count = swr_convert(resampler_.get(), &out, room, nullptr, 0);
+    const std::int64_t left = std::max<std::int64_t>(all - samples_out_, 0);
+    hand_out(static_cast<std::size_t>(std::clamp<std::int64_t>(count, 0, left)));
+  }
+  rate_hz_ = 0;
+  resampler_.reset();
+}
+
+}  // namespace av_fusion

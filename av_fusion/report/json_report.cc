@@ -1,0 +1,198 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#include "av_fusion/report/json_report.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace av_fusion {
+namespace {
+
+// Keeps the fields in the order in which they are written here.
+using Json = nlohmann::ordered_json;
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+/// A number cut to what it is worth, so that reports stay short and comparable.
+Json rounded(double value, double steps_per_unit) {
+  return number(std::round(value * steps_per_unit) / steps_per_unit + 0.0);
+}
+
+Json ms(double value) { return rounded(value, 100); }
+Json probability(double value) { return rounded(value, 1e4); }
+Json seconds(double value) { return rounded(value, 1e6); }
+// Divides, so that 200 ms is 0.2 and not 0.19999999999999998.
+Json seconds(MediaDuration value) { return number(static_cast<double>(value.us) / 1e6); }
+Json text(std::string_view value) { return value.empty() ? Json(nullptr) : Json(value); }
+Json positive(int value) { return value > 0 ? Json(value) : Json(nullptr); }
+
+template <typename T, typename Write>
+Json optional(const std::optional<T>& value, Write write) {
+  return value ? Json(write(*value)) : Json(nullptr);
+}
+
+template <typename T, typename Write>
+Json array(const std::vector<T>& values, Write write) {
+  Json result = Json::array();
+  for (const T& value : values) result.push_back(write(value));
+  return result;
+}
+
+Json model_json(const ModelDescription& model) {
+  return {{"name", text(model.name)},
+          {"sha256", text(model.sha256)},
+          {"licence", text(model.licence)},
+          {"training_data", text(model.training_data)}};
+}
+
+Json tool_json(const ToolDescription& tool) {
+  return {{"name", tool.name},           {"version", text(tool.version)},
+          {"onednn", text(tool.onednn)}, {"ffmpeg", text(tool.ffmpeg)},
+          {"opencv", text(tool.opencv)}, {"model", optional(tool.model, model_json)}};
+}
+
+Json video_json(const VideoDescription& video) {
+  return {{"stream", video.stream},
+          {"codec", text(video.codec)},
+          {"width", positive(video.width)},
+          {"height", positive(video.height)},
+          {"average_fps", video.average_fps > 0 ? rounded(video.average_fps, 1e6) : Json(nullptr)},
+          {"variable_rate", video.variable_rate},
+          {"rotation_deg", video.rotation_deg},
+          {"start_s", seconds(video.start_s)}};
+}
+
+Json audio_json(const AudioDescription& audio) {
+  return {{"stream", audio.stream},
+          {"codec", text(audio.codec)},
+          {"sample_rate_hz", positive(audio.sample_rate_hz)},
+          {"channels", positive(audio.channels)},
+          {"start_s", seconds(audio.start_s)},
+          {"gaps", audio.gaps}};
+}
+
+Json input_json(const InputDescription& input) {
+  const auto duration = [](double value) { return seconds(value); };
+  return {{"path", input.path},
+          {"container", text(input.container)},
+          {"duration_s", optional(input.duration_s, duration)},
+          {"video", optional(input.video, video_json)},
+          {"audio", optional(input.audio, audio_json)},
+          {"truncated", input.truncated}};
+}
+
+Json offset_ms_json(const Offset& offset) { return ms(offset.ms); }
+Json confidence_json(const Offset& offset) { return probability(offset.confidence); }
+Json direction_json(const Offset& offset) { return to_string(offset.direction()); }
+
+Json interval_json(const Offset& offset) {
+  return Json::array({ms(offset.low_ms), ms(offset.high_ms)});
+}
+
+Json tolerance_json(const Tolerance& tolerance, const std::optional<Offset>& offset) {
+  const auto verdict = [&](const Offset& o) { return to_string(judge(o, tolerance)); };
+  return {{"name", tolerance.name},
+          {"source", tolerance.source},
+          {"early_ms", number(tolerance.early_ms)},
+          {"late_ms", number(tolerance.late_ms)},
+          {"verdict", optional(offset, verdict)}};
+}
+
+Json point_json(const TimelinePoint& point) {
+  return {{"t_s", seconds(point.t)},
+          {"offset_ms", offset_ms_json(point.offset)},
+          {"confidence", confidence_json(point.offset)},
+          {"track", point.track}};
+}
+
+Json span_json(const SpeakingSpan& span) {
+  return {{"start_s", seconds(span.start)},
+          {"end_s", seconds(span.end)},
+          {"probability", probability(span.probability)}};
+}
+
+/// [x, y, width, height], or null for a face whose box nobody gave.
+Json box_json(const double (&box)[4]) {
+  if (!(box[2] > 0 && box[3] > 0)) return nullptr;
+  Json result = Json::array();
+  for (const double edge : box) {
+    if (!std::isfinite(edge)) return nullptr;
+    result.push_back(rounded(edge, 10));
+  }
+  return result;
+}
+
+Json track_json(const FaceTrack& track) {
+  return {{"id", track.id},
+          {"start_s", seconds(track.start)},
+          {"end_s", seconds(track.end)},
+          {"box", box_json(track.box)},
+          {"offset_ms", optional(track.offset, offset_ms_json)},
+          {"confidence", optional(track.offset, confidence_json)},
+          {"speaking", array(track.speaking, span_json)}};
+}
+
+Json frame_json(const AttentionFrame& frame) {
+  const auto time = [](MediaDuration t) { return seconds(t); };
+  return {{"t_s", seconds(frame.t)},
+          {"track", frame.track},
+          {"audio_t_s", seconds(frame.audio_t)},
+          {"weight", probability(frame.weight)},
+          {"per_head_audio_t_s", array(frame.per_head_audio_t, time)}};
+}
+
+Json attention_json(const Alignment& alignment) {
+  if (alignment.attention_hop.us <= 0 || alignment.attention_heads <= 0) return nullptr;
+  return {{"hop_s", seconds(alignment.attention_hop)},
+          {"heads", alignment.attention_heads},
+          {"frames", array(alignment.attention, frame_json)}};
+}
+
+Json performance_json(const PerformanceFigures& figures) {
+  const auto speed = [](double value) { return rounded(value, 1000); };
+  const auto memory = [](double value) { return rounded(value, 10); };
+  return {{"wall_s", rounded(figures.wall_s, 1000)},
+          {"speed_x_realtime", optional(figures.speed_x_realtime, speed)},
+          {"threads", positive(figures.threads)},
+          {"peak_rss_mb", optional(figures.peak_rss_mb, memory)}};
+}
+
+Json report_json(const Alignment& alignment, const ReportContext& context) {
+  const auto tolerance = [&](const Tolerance& t) { return tolerance_json(t, alignment.offset); };
+  const std::optional<Offset>& offset = alignment.offset;
+  return {{"schema", "av_fusion/alignment-report"},
+          {"schema_version", 1},
+          {"tool", tool_json(context.tool)},
+          {"input", input_json(context.input)},
+          {"status", to_string(alignment.status)},
+          {"reason", alignment.reason},
+          {"offset_ms", optional(offset, offset_ms_json)},
+          {"direction", optional(offset, direction_json)},
+          {"interval_ms", optional(offset, interval_json)},
+          {"confidence", optional(offset, confidence_json)},
+          {"audio_delay_to_apply_ms", optional(offset, offset_ms_json)},
+          {"at_search_edge", alignment.at_search_edge},
+          {"tolerance", optional(context.tolerance, tolerance)},
+          {"timeline", array(alignment.timeline, point_json)},
+          {"tracks", array(alignment.tracks, track_json)},
+          {"attention", attention_json(alignment)},
+          {"performance", optional(context.performance, performance_json)}};
+}
+
+std::string dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string to_json(const Alignment& alignment, const ReportContext& context) {
+  return dump(report_json(alignment, context), 2);
+}
+
+std::string to_json_line(const Alignment& alignment, const ReportContext& context) {
+  return dump(report_json(alignment, context), -1);
+}
+
+}  // namespace av_fusion

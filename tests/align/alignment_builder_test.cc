@@ -1,0 +1,449 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#include "av_fusion/align/alignment_builder.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "av_fusion/core/error.h"
+#include "tests/align/synthetic_evidence.h"
+
+namespace av_fusion {
+namespace {
+
+using testing::cut;
+using testing::make_evidence;
+using testing::SyntheticTrack;
+
+AlignmentOptions options_for_tests() {
+  AlignmentOptions options;
+  options.width = 50;
+  options.heads = 2;
+  options.calibration.evidence_scale = 0.1;
+  return options;
+}
+
+MeasurementContext good_context() {
+  MeasurementContext context;
+  context.has_video = true;
+  context.has_audio = true;
+  context.pictures = 1000;
+  context.pictures_with_face = 1000;
+  context.speech = MediaDuration::from_seconds(10);
+  context.sound = MediaDuration::from_seconds(40);
+  return context;
+}
+
+SyntheticTrack track_with_lag(double lag_ms, std::int64_t ticks = 250) {
+  SyntheticTrack track;
+  track.ticks = ticks;
+  track.noise = 1;
+  track.lag_ms = [=](std::int64_t) { return lag_ms; };
+  return track;
+}
+
+Alignment align(const SyncEvidence& evidence, const AlignmentOptions& options = options_for_tests(),
+                const MeasurementContext& context = good_context()) {
+  AlignmentBuilder builder(options);
+  builder.add(1, evidence);
+  return builder.finish(context);
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// All numbers of an alignment as text, to compare two of them bit by bit.
+std::string print(const Alignment& a) {
+  std::string text = std::string(to_string(a.status)) + a.reason;
+  const auto put = [&](double x) {
+    text += " " + std::to_string(x) + "/" + std::to_string(std::hash<double>{}(x));
+  };
+  const auto put_offset = [&](const Offset& o) {
+    for (const double x : {o.ms, o.low_ms, o.high_ms, o.confidence}) put(x);
+  };
+  if (a.offset) put_offset(*a.offset);
+  text += "\ntimeline";
+  for (const TimelinePoint& p : a.timeline) put(p.t.seconds()), put_offset(p.offset), put(p.track);
+  for (const FaceTrack& t : a.tracks) {
+    text += "\ntrack";
+    put(t.id), put(t.start.seconds()), put(t.end.seconds());
+    for (const double edge : t.box) put(edge);
+    if (t.offset) put_offset(*t.offset);
+    for (const SpeakingSpan& s : t.speaking) {
+      put(s.start.seconds()), put(s.end.seconds()), put(s.probability);
+    }
+  }
+  text += "\nattention";
+  for (const AttentionFrame& f : a.attention) {
+    put(f.t.seconds()), put(f.track), put(f.audio_t.seconds()), put(f.weight);
+    for (const MediaDuration t : f.per_head_audio_t) put(t.seconds());
+  }
+  return text;
+}
+
+TEST(AlignmentBuilder, MeasuresBothSigns) {
+  for (const double lag_ms : {-213.0, 0.0, 140.0}) {
+    const Alignment alignment = align(make_evidence(track_with_lag(lag_ms)));
+    EXPECT_EQ(alignment.status, AlignmentStatus::kMeasured) << alignment.reason;
+    ASSERT_TRUE(alignment.offset);
+    EXPECT_NEAR(alignment.offset->ms, -lag_ms, 3);
+    EXPECT_LE(alignment.offset->low_ms, -lag_ms);
+    EXPECT_GE(alignment.offset->high_ms, -lag_ms);
+    EXPECT_GT(alignment.offset->confidence, 0.9);
+    EXPECT_FALSE(alignment.at_search_edge);
+    ASSERT_EQ(alignment.tracks.size(), 1u);
+    ASSERT_TRUE(alignment.tracks[0].offset);
+    EXPECT_DOUBLE_EQ(alignment.tracks[0].offset->ms, alignment.offset->ms);
+  }
+}
+
+TEST(AlignmentBuilder, PiecesDoNotChangeANumber) {
+  SyntheticTrack synthetic = track_with_lag(55, 233);
+  synthetic.start = MediaTime::from_seconds(-0.2);
+  synthetic.picture_late_ms = 7;
+  SyncEvidence whole = make_evidence(synthetic);
+  for (std::size_t t = 100; t < 120; ++t) whole.valid[t] = 0;
+  const std::string expected = print(align(whole));
+  for (const std::int64_t piece : {1, 7, 25, 100}) {
+    AlignmentBuilder builder(options_for_tests());
+    for (std::int64_t at = 0; at < 233; at += piece) {
+      builder.add(1, cut(whole, at, std::min<std::int64_t>(at + piece, 233)));
+    }
+    EXPECT_EQ(print(builder.finish(good_context())), expected) << "pieces of " << piece;
+  }
+}
+
+TEST(AlignmentBuilder, WindowAndHopDoNotChangeTheFilesOffset) {
+  SyntheticTrack synthetic = track_with_lag(55);
+  synthetic.speaking = [](std::int64_t t) { return t % 90 < 45 ? 3.0 : -2.0; };
+  const SyncEvidence evidence = make_evidence(synthetic);
+  const Alignment usual = align(evidence);
+  AlignmentOptions options = options_for_tests();
+  options.window = MediaDuration::from_seconds(2.5);
+  options.hop = MediaDuration::from_seconds(0.3);
+  const Alignment other = align(evidence, options);
+  EXPECT_NEAR(other.offset->ms, usual.offset->ms, 1e-9);
+  EXPECT_NEAR(other.offset->confidence, usual.offset->confidence, 1e-9);
+  EXPECT_NE(other.timeline.size(), usual.timeline.size());
+}
+
+TEST(AlignmentBuilder, ASilentListenerDoesNotDecide) {
+  // The listener's evidence is twice as strong, for another lag, and comes for three times as long.
+  SyntheticTrack speaker = track_with_lag(80, 100);
+  SyntheticTrack listener = track_with_lag(-300, 300);
+  listener.peak = 6;
+  listener.speaking_logit = -6;
+  AlignmentBuilder builder(options_for_tests());
+  builder.add(1, make_evidence(listener));
+  builder.add(2, make_evidence(speaker));
+  const Alignment alignment = builder.finish(good_context());
+  ASSERT_EQ(alignment.status, AlignmentStatus::kMeasured) << alignment.reason;
+  EXPECT_NEAR(alignment.offset->ms, -80, 3);
+  ASSERT_EQ(alignment.tracks.size(), 2u);
+  EXPECT_FALSE(alignment.tracks[0].offset) << "the listener has no offset";
+  EXPECT_TRUE(alignment.tracks[0].speaking.empty());
+  ASSERT_TRUE(alignment.tracks[1].offset);
+  EXPECT_NEAR(alignment.tracks[1].offset->ms, -80, 3);
+  ASSERT_EQ(alignment.tracks[1].speaking.size(), 1u);
+}
+
+TEST(AlignmentBuilder, ListenersAloneAreNotMeasured) {
+  SyntheticTrack listener = track_with_lag(30);
+  listener.speaking_logit = -6;
+  const Alignment alignment = align(make_evidence(listener));
+  EXPECT_EQ(alignment.status, AlignmentStatus::kAmbiguous);
+  EXPECT_FALSE(alignment.offset);
+  EXPECT_TRUE(contains(alignment.reason, "no face in view")) << alignment.reason;
+}
+
+TEST(AlignmentBuilder, FlatEvidenceIsAmbiguous) {
+  SyntheticTrack flat = track_with_lag(0);
+  flat.peak = 0;
+  flat.noise = 0.01;
+  const Alignment alignment = align(make_evidence(flat));
+  EXPECT_EQ(alignment.status, AlignmentStatus::kAmbiguous);
+  EXPECT_FALSE(alignment.offset);
+  EXPECT_FALSE(alignment.reason.empty());
+}
+
+TEST(AlignmentBuilder, TheEdgeOfTheSearchIsNoMeasurement) {
+  for (const double lag_ms : {-900.0, -500.0, 500.0, 520.0}) {
+    SyntheticTrack beyond = track_with_lag(lag_ms);
+    beyond.hill_ms = 200;
+    beyond.noise = 0;
+    const Alignment alignment = align(make_evidence(beyond));
+    EXPECT_EQ(alignment.status, AlignmentStatus::kAmbiguous) << lag_ms;
+    EXPECT_TRUE(alignment.at_search_edge) << lag_ms;
+    EXPECT_FALSE(alignment.offset);
+    EXPECT_TRUE(alignment.timeline.empty());
+    EXPECT_FALSE(alignment.tracks.at(0).offset);
+    EXPECT_TRUE(contains(alignment.reason, "500 ms")) << alignment.reason;
+  }
+}
+
+TEST(AlignmentBuilder, SaysWhatIsMissing) {
+  const SyncEvidence good = make_evidence(track_with_lag(0));
+  const auto expect = [&](MeasurementContext context, AlignmentStatus status, const char* words) {
+    const Alignment alignment = align(good, options_for_tests(), context);
+    EXPECT_EQ(to_string(alignment.status), to_string(status)) << alignment.reason;
+    EXPECT_TRUE(contains(alignment.reason, words)) << alignment.reason;
+    EXPECT_FALSE(alignment.offset);
+    EXPECT_TRUE(alignment.timeline.empty());
+    for (const FaceTrack& track : alignment.tracks) EXPECT_FALSE(track.offset);
+  };
+  MeasurementContext context = good_context();
+  context.has_video = false;
+  expect(context, AlignmentStatus::kNoVideo, "no pictures");
+  context = good_context();
+  context.has_audio = false;
+  expect(context, AlignmentStatus::kNoAudio, "no sound");
+  context = good_context();
+  context.pictures = 120;
+  context.pictures_with_face = 3;
+  expect(context, AlignmentStatus::kNoFace, "a face was seen in 3 of 120 pictures");
+  context = good_context();
+  context.pictures = 7;
+  context.pictures_with_face = 7;
+  expect(context, AlignmentStatus::kTooShort, "7 pictures");
+  context = good_context();
+  context.speech = MediaDuration::from_ms(60);
+  expect(context, AlignmentStatus::kNoSpeech, "0.06 s of speech in 40.00 s of sound");
+}
+
+TEST(AlignmentBuilder, NineTicksAreTooShortAndTenAreNot) {
+  SyntheticTrack track = track_with_lag(20, 10);
+  track.peak = 30;
+  EXPECT_EQ(align(make_evidence(track)).status, AlignmentStatus::kMeasured);
+  track.ticks = 9;
+  const Alignment alignment = align(make_evidence(track));
+  EXPECT_EQ(alignment.status, AlignmentStatus::kTooShort);
+  EXPECT_TRUE(contains(alignment.reason, "0.36 s")) << alignment.reason;
+  EXPECT_TRUE(contains(alignment.reason, "0.40 s")) << alignment.reason;
+  AlignmentBuilder empty(options_for_tests());
+  EXPECT_EQ(empty.finish(good_context()).status, AlignmentStatus::kTooShort);
+}
+
+TEST(AlignmentBuilder, TimelineFollowsAChange) {
+  SyntheticTrack track = track_with_lag(0, 500);  // 20 s
+  track.noise = 0.5;
+  track.start = MediaTime::from_seconds(3);
+  track.lag_ms = [](std::int64_t t) { return t < 250 ? 60.0 : -100.0; };
+  MeasurementContext context = good_context();
+  context.origin = MediaTime::from_seconds(1);
+  const Alignment alignment = align(make_evidence(track), options_for_tests(), context);
+  ASSERT_EQ(alignment.timeline.size(), 17u);  // starts at 0, 1, ... 16 s of the track
+  for (std::size_t i = 0; i < 17; ++i) {
+    const TimelinePoint& point = alignment.timeline[i];
+    EXPECT_NEAR(point.t.seconds(), 3 - 1 + 2 + static_cast<double>(i), 1e-9);
+    EXPECT_EQ(point.track, 1);
+    if (i <= 6) {
+      EXPECT_NEAR(point.offset.ms, -60, 5) << i;
+    } else if (i >= 10) {
+      EXPECT_NEAR(point.offset.ms, 100, 5) << i;
+    }
+  }
+}
+
+TEST(AlignmentBuilder, AShortClipHasOneTimelinePoint) {
+  const Alignment alignment = align(make_evidence(track_with_lag(30, 30)));  // 1.2 s
+  ASSERT_EQ(alignment.timeline.size(), 1u);
+  EXPECT_NEAR(alignment.timeline[0].t.seconds(), 0.6, 1e-9);
+  EXPECT_NEAR(alignment.timeline[0].offset.ms, -30, 6);
+}
+
+TEST(AlignmentBuilder, SpeakingSpansBridgeShortPauses) {
+  SyntheticTrack track = track_with_lag(0, 200);  // 8 s
+  track.speaking = [](std::int64_t t) {
+    const double s = 0.04 * static_cast<double>(t);
+    const bool pause = (s >= 1.999 && s < 2.199) || (s >= 4.199 && s < 5.199) || s >= 6.199;
+    return pause ? -3.0 : 3.0;
+  };
+  track.start = MediaTime::from_seconds(10);
+  const Alignment alignment = align(make_evidence(track));
+  const std::vector<SpeakingSpan>& spans = alignment.tracks.at(0).speaking;
+  ASSERT_EQ(spans.size(), 2u);
+  EXPECT_NEAR(spans[0].start.seconds(), 10, 1e-9);
+  EXPECT_NEAR(spans[0].end.seconds(), 14.2, 1e-9);
+  EXPECT_NEAR(spans[1].start.seconds(), 15.2, 1e-9);
+  EXPECT_NEAR(spans[1].end.seconds(), 16.2, 1e-9);
+  const double yes = 1 / (1 + std::exp(-3.0)), no = 1 / (1 + std::exp(3.0));
+  EXPECT_NEAR(spans[0].probability, (20 * yes + no) / 21, 1e-6);
+  EXPECT_NEAR(spans[1].probability, yes, 1e-6);
+}
+
+TEST(AlignmentBuilder, AttentionSaysWhereTheHeadsLook) {
+  SyntheticTrack track = track_with_lag(70, 50);  // 2 s
+  track.noise = 0;
+  track.picture_late_ms = 10;  // so the hill is 80 ms after the tick
+  track.start = MediaTime::from_seconds(5);
+  SyncEvidence evidence = make_evidence(track);
+  // The second head looks 50 ms before the tick, with half of its weight.
+  for (std::int64_t t = 0; t < 50; ++t) {
+    for (std::int64_t l = 0; l < 101; ++l) {
+      evidence.head_weights.view()(t, 1, l) = l == 45 ? 0.5f : 0.005f;
+    }
+  }
+  MeasurementContext context = good_context();
+  context.origin = MediaTime::from_seconds(4);
+  const Alignment alignment = align(evidence, options_for_tests(), context);
+  EXPECT_EQ(alignment.attention_heads, 2);
+  EXPECT_EQ(alignment.attention_hop.us, 200'000);
+  ASSERT_EQ(alignment.attention.size(), 10u);
+  for (std::size_t i = 0; i < 10; ++i) {
+    const AttentionFrame& frame = alignment.attention[i];
+    const double tick = 1 + 0.2 * static_cast<double>(i);
+    EXPECT_NEAR(frame.t.seconds(), tick + 0.010, 1e-9);
+    EXPECT_NEAR(frame.audio_t.seconds(), tick + 0.080, 1e-9);
+    ASSERT_EQ(frame.per_head_audio_t.size(), 2u);
+    EXPECT_NEAR(frame.per_head_audio_t[0].seconds(), tick + 0.080, 1e-9);
+    EXPECT_NEAR(frame.per_head_audio_t[1].seconds(), tick - 0.050, 1e-9);
+    double weight = 0;
+    for (std::int64_t l = 54; l <= 62; ++l) {  // 40 to 120 ms after the tick
+      for (std::int64_t h = 0; h < 2; ++h) {
+        weight += 0.5 * evidence.head_weights.view()(static_cast<std::int64_t>(i) * 5, h, l);
+      }
+    }
+    EXPECT_NEAR(frame.weight, weight, 1e-6);
+  }
+}
+
+TEST(AlignmentBuilder, MaskedLagsAreNoEvidence) {
+  // Logits around -7, and zeros where the sound has not begun: zeros must not win.
+  const std::int64_t ticks = 40;
+  SyncEvidence evidence = make_evidence(track_with_lag(-20, ticks));
+  for (std::int64_t t = 0; t < ticks; ++t) {
+    for (std::int64_t l = 0; l < 101; ++l) {
+      const double sound_ms = 40.0 * static_cast<double>(t) + 10.0 * static_cast<double>(l - 50);
+      if (sound_ms >= 0 && sound_ms <= 1600) continue;
+      evidence.lag_logits.view()(t, l) = 0;
+      for (std::int64_t h = 0; h < 2; ++h) evidence.head_weights.view()(t, h, l) = 0;
+    }
+  }
+  const Alignment alignment = align(evidence);
+  ASSERT_EQ(alignment.status, AlignmentStatus::kMeasured) << alignment.reason;
+  EXPECT_NEAR(alignment.offset->ms, 20, 5);
+}
+
+TEST(AlignmentBuilder, TicksWithoutAMouthDoNotCount) {
+  SyntheticTrack right = track_with_lag(90, 100);
+  right.noise = 0.5;
+  SyncEvidence evidence = make_evidence(right);
+  SyntheticTrack wrong = track_with_lag(-200, 100);
+  wrong.peak = 50;
+  const SyncEvidence other = make_evidence(wrong);
+  for (std::int64_t t = 60; t < 100; ++t) {
+    evidence.valid[static_cast<std::size_t>(t)] = 0;
+    for (std::int64_t l = 0; l < 101; ++l) {
+      evidence.lag_logits.view()(t, l) =
+          t == 60 ? std::numeric_limits<float>::quiet_NaN() : other.lag_logits.view()(t, l);
+    }
+  }
+  const Alignment alignment = align(evidence);
+  ASSERT_EQ(alignment.status, AlignmentStatus::kMeasured);
+  EXPECT_NEAR(alignment.offset->ms, -90, 3);
+  EXPECT_NEAR(alignment.tracks.at(0).end.seconds(), 2.4, 1e-9);
+}
+
+TEST(AlignmentBuilder, BoxIsTheMedian) {
+  const SyncEvidence evidence = make_evidence(track_with_lag(0, 25));
+  std::vector<AlignmentBuilder::Box> boxes(25, {10, 20, 30, 40});
+  boxes[0] = {900, 900, 900, 900};  // one of the five that are looked at
+  AlignmentBuilder builder(options_for_tests());
+  builder.add(3, evidence, boxes);
+  const Alignment alignment = builder.finish(good_context());
+  EXPECT_EQ(alignment.tracks.at(0).id, 3);
+  for (int k = 0; k < 4; ++k) EXPECT_EQ(alignment.tracks[0].box[k], 10 * (k + 1));
+}
+
+TEST(AlignmentBuilder, EndingTracksEarlyGivesTheSameResult) {
+  const SyncEvidence a = make_evidence(track_with_lag(40, 120));
+  SyntheticTrack later = track_with_lag(40, 150);
+  later.start = MediaTime::from_seconds(6);
+  later.seed = 5;
+  const SyncEvidence b = make_evidence(later);
+  AlignmentBuilder late(options_for_tests());
+  late.add(1, a);
+  late.add(2, b);
+  AlignmentBuilder early(options_for_tests());
+  early.add(1, a);
+  early.end_track(1);
+  early.end_track(1);
+  early.end_track(77);
+  early.add(2, b);
+  const Alignment result = early.finish(good_context());
+  EXPECT_EQ(print(result), print(late.finish(good_context())));
+  EXPECT_EQ(result.tracks.size(), 2u);
+  // Finished builders start anew.
+  early.add(1, a);
+  EXPECT_EQ(early.finish(good_context()).tracks.size(), 1u);
+}
+
+TEST(AlignmentBuilder, RefusesEvidenceThatDoesNotFit) {
+  AlignmentBuilder builder(options_for_tests());
+  const SyncEvidence good = make_evidence(track_with_lag(0, 20));
+  SyntheticTrack narrow = track_with_lag(0, 20);
+  narrow.width = 20;
+  EXPECT_THROW(builder.add(1, make_evidence(narrow)), Error);
+  SyntheticTrack heads = track_with_lag(0, 20);
+  heads.heads = 3;
+  EXPECT_THROW(builder.add(1, make_evidence(heads)), Error);
+  EXPECT_THROW(builder.add(1, good, std::vector<AlignmentBuilder::Box>(19)), Error);
+  SyncEvidence nan = make_evidence(track_with_lag(0, 20));
+  nan.lag_logits.view()(13, 4) = std::numeric_limits<float>::quiet_NaN();
+  try {
+    builder.add(1, nan);
+    ADD_FAILURE() << "NaN was accepted";
+  } catch (const Error& error) {
+    EXPECT_TRUE(contains(error.what(), "track 1")) << error.what();
+    EXPECT_TRUE(contains(error.what(), "lag_logits row 13")) << error.what();
+  }
+  builder.add(1, good);
+  EXPECT_THROW(builder.add(1, good), Error) << "back in time";
+  builder.end_track(1);
+  SyntheticTrack later = track_with_lag(0, 20);
+  later.start = MediaTime::from_seconds(9);
+  EXPECT_THROW(builder.add(1, make_evidence(later)), Error) << "the track has ended";
+  EXPECT_EQ(builder.finish(good_context()).tracks.size(), 1u);
+}
+
+TEST(AlignmentBuilder, RefusesOptionsThatMakeNoSense) {
+  const auto expect_refused = [](auto change, const char* word) {
+    AlignmentOptions options = options_for_tests();
+    change(options);
+    try {
+      AlignmentBuilder builder(options);
+      ADD_FAILURE() << word;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+      EXPECT_TRUE(contains(error.what(), word)) << error.what();
+    }
+  };
+  expect_refused([](auto& o) { o.heads = 0; }, "heads");
+  expect_refused([](auto& o) { o.width = 1; }, "width");
+  expect_refused([](auto& o) { o.lag_hop = {0}; }, "lag_hop");
+  expect_refused([](auto& o) { o.tick_hop = {-1}; }, "tick_hop");
+  expect_refused([](auto& o) { o.hop = {0}; }, "hop");
+  expect_refused([](auto& o) { o.hop = {333'333}; }, "multiples");
+  expect_refused([](auto& o) { o.min_confidence = 2; }, "min_confidence");
+  expect_refused([](auto& o) { o.calibration.outlier_share = -0.1; }, "outlier_share");
+  expect_refused([](auto& o) { o.calibration.evidence_scale = 0; }, "evidence_scale");
+}
+
+TEST(AlignmentStatus, HasStableNames) {
+  EXPECT_EQ(to_string(AlignmentStatus::kMeasured), "measured");
+  EXPECT_EQ(to_string(AlignmentStatus::kNoVideo), "no_video");
+  EXPECT_EQ(to_string(AlignmentStatus::kNoAudio), "no_audio");
+  EXPECT_EQ(to_string(AlignmentStatus::kNoFace), "no_face");
+  EXPECT_EQ(to_string(AlignmentStatus::kNoSpeech), "no_speech");
+  EXPECT_EQ(to_string(AlignmentStatus::kTooShort), "too_short");
+  EXPECT_EQ(to_string(AlignmentStatus::kAmbiguous), "ambiguous");
+  EXPECT_EQ(to_string(Direction::kSoundEarly), "sound_early");
+  EXPECT_EQ(to_string(Direction::kSoundLate), "sound_late");
+  EXPECT_EQ(to_string(Direction::kInSync), "in_sync");
+}
+
+}  // namespace
+}  // namespace av_fusion

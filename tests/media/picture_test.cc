@@ -1,0 +1,265 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+extern "C" {
+#include <libavutil/display.h>
+}
+
+#include <array>
+#include <cmath>
+
+#include "av_fusion/media/picture_geometry_internal.h"
+#include "media_test_util.h"
+
+namespace av_fusion {
+namespace {
+
+std::string raw_video(const std::string& format, int width, int height,
+                      const std::string& file = "video.raw") {
+  return "-f rawvideo -pix_fmt " + format + " -r 25 -s " + std::to_string(width) + "x" +
+         std::to_string(height) + " -i " + file + " ";
+}
+
+// ---- Times
+
+void expect_times(const Decoded& decoded, std::size_t count, std::int64_t us_num,
+                  std::int64_t us_den, std::int64_t tolerance_us) {
+  ASSERT_EQ(decoded.frames.size(), count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto exact =
+        static_cast<double>(i) * static_cast<double>(us_num) / static_cast<double>(us_den);
+    ASSERT_NEAR(static_cast<double>(decoded.frames[i].time.us), exact,
+                static_cast<double>(tolerance_us) + 0.501)
+        << i;
+  }
+}
+
+TEST(PictureTimeTest, Exact25And2997) {
+  REQUIRE_FFMPEG_COMMAND();
+  const TempDir dir;
+  ASSERT_TRUE(dir.ffmpeg("-f lavfi -i testsrc2=s=64x48:r=25:d=4 -c:v mpeg4 -bf 2 a.mp4"));
+  ASSERT_TRUE(dir.ffmpeg("-f lavfi -i testsrc2=s=64x48:r=30000/1001:d=4 -c:v mpeg4 -bf 2 b.mp4"));
+  ASSERT_TRUE(dir.ffmpeg("-f lavfi -i testsrc2=s=64x48:r=30000/1001:d=4 -c:v mpeg4 b.mkv"));
+  const Decoded a = decode(dir / "a.mp4");
+  expect_times(a, 100, 40000, 1, 0);
+  EXPECT_EQ(a.info.streams[0].average_fps, 25);
+  const Decoded b = decode(dir / "b.mp4");
+  expect_times(b, 120, 1001000000, 30000, 0);
+  EXPECT_NEAR(b.info.streams[0].average_fps, 29.97003, 1e-4);
+  const Decoded c = decode(dir / "b.mkv");
+  expect_times(c, 120, 1001000000, 30000, 500);  // Matroska holds whole milliseconds
+  for (const Decoded* decoded : {&a, &b, &c}) {
+    EXPECT_FALSE(decoded->stats.variable_rate);
+    EXPECT_EQ(decoded->stats.dropped_pictures, 0);
+    EXPECT_EQ(decoded->stats.pictures, static_cast<std::int64_t>(decoded->frames.size()));
+  }
+}
+
+TEST(PictureTimeTest, VariableRate) {
+  REQUIRE_FFMPEG_COMMAND();
+  const TempDir dir;
+  const std::string select = "-vf \"select='if(lt(n,30),1,not(mod(n,3)))'\" -c:v mpeg4 ";
+  const std::string source = "-f lavfi -i testsrc2=s=64x48:r=30:d=3 " + select;
+  ASSERT_TRUE(dir.ffmpeg(source + "-vsync vfr a.mp4") ||
+              dir.ffmpeg(source + "-fps_mode vfr a.mp4"));
+  const Decoded decoded = decode(dir / "a.mp4");
+  std::vector<int> kept;
+  for (int n = 0; n < 90; ++n) {
+    if (n < 30 || n % 3 == 0) kept.push_back(n);
+  }
+  ASSERT_EQ(decoded.frames.size(), kept.size());
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    EXPECT_NEAR(static_cast<double>(decoded.frames[i].time.us), kept[i] * 1e6 / 30, 0.51);
+  }
+  EXPECT_TRUE(decoded.stats.variable_rate);
+}
+
+TEST(PictureTimeTest, VideoMayStartLate) {
+  REQUIRE_FFMPEG_COMMAND();
+  const TempDir dir;
+  ASSERT_TRUE(
+      dir.ffmpeg("-itsoffset 0.5 -f lavfi -i testsrc2=s=64x48:r=25:d=1 "
+                 "-f lavfi -i sine=r=48000:d=2 -c:v mpeg4 -c:a pcm_s16le a.mkv"));
+  const Decoded decoded = decode(dir / "a.mkv");
+  EXPECT_EQ(decoded.origin.us, 0);
+  EXPECT_EQ(decoded.frames.front().time.us, 500000);
+  EXPECT_EQ(decoded.stats.first_sample->us, 0);
+}
+
+// ---- Orientation
+
+TEST(OrientationTest, FollowsTheDisplayMatrix) {
+  EXPECT_TRUE(orientation_of(nullptr).is_identity());
+  std::array<std::int32_t, 9> matrix;
+  for (const int degrees : {0, 90, 180, 270}) {
+    av_display_rotation_set(matrix.data(), degrees);  // clockwise, says FFmpeg
+    EXPECT_EQ(orientation_of(matrix.data()).clockwise_deg(), degrees);
+    EXPECT_FALSE(orientation_of(matrix.data()).mirrored());
+    av_display_matrix_flip(matrix.data(), 1, 0);
+    EXPECT_TRUE(orientation_of(matrix.data()).mirrored()) << degrees;
+  }
+}
+
+// Where a stored point goes by the definition of the display matrix, against what the pixels do.
+TEST(OrientationTest, MirrorThenTurnIsTheSameAsTheMatrix) {
+  for (const bool transpose : {false, true}) {
+    for (const bool flip_x : {false, true}) {
+      for (const bool flip_y : {false, true}) {
+        const Orientation orientation{transpose, flip_x, flip_y};
+        // The vector one to the right, moved by the orientation ...
+        double x = transpose ? 0 : (flip_x ? -1 : 1);
+        double y = transpose ? (flip_y ? -1 : 1) : 0;
+        // ... and by a mirror and a clockwise turn (y points down).
+        const double angle = orientation.clockwise_deg() * M_PI / 180;
+        const double mirrored = orientation.mirrored() ? -1 : 1;
+        EXPECT_NEAR(x, mirrored * std::cos(angle), 1e-9);
+        EXPECT_NEAR(y, mirrored * std::sin(angle), 1e-9);
+        // The vector one down.
+        x = transpose ? (flip_x ? -1 : 1) : 0;
+        y = transpose ? 0 : (flip_y ? -1 : 1);
+        EXPECT_NEAR(x, -std::sin(angle), 1e-9);
+        EXPECT_NEAR(y, std::cos(angle), 1e-9);
+      }
+    }
+  }
+}
+
+// The reader against the picture that the ffmpeg command shows after its own rotation.
+class RotationTest : public testing::TestWithParam<int> {};
+
+TEST_P(RotationTest, PictureIsUpright) {
+  REQUIRE_FFMPEG_COMMAND();
+  const TempDir dir;
+  const std::string degrees = std::to_string(GetParam());
+  ASSERT_TRUE(dir.ffmpeg("-f lavfi -i testsrc=s=64x48:r=25:d=0.2 -c:v mpeg4 -q:v 2 flat.mov"));
+  ASSERT_TRUE(dir.ffmpeg("-display_rotation " + degrees + " -i flat.mov -c copy turned.mov") ||
+              dir.ffmpeg("-i flat.mov -c copy -metadata:s:v:0 rotate=" + degrees + " turned.mov"));
+  ASSERT_TRUE(dir.ffmpeg("-i turned.mov -frames:v 1 -pix_fmt yuv420p -f rawvideo shown.raw"));
+  const Decoded decoded = decode(dir / "turned.mov");
+  const StreamInfo& info = decoded.info.streams[0];
+  EXPECT_EQ(info.rotation_deg % 180, GetParam() % 180);
+  EXPECT_NE(info.rotation_deg, 0);
+  const bool upended = GetParam() != 180;
+  const auto& luma = decoded.frames.front().luma;
+  ASSERT_EQ(luma.dim(0), upended ? 64 : 48);
+  ASSERT_EQ(luma.dim(1), upended ? 48 : 64);
+  EXPECT_EQ(info.display_height, luma.dim(0));
+  EXPECT_EQ(info.display_width, luma.dim(1));
+  const std::vector<std::uint8_t> shown = read_file(dir / "shown.raw");
+  ASSERT_GE(shown.size(), 64U * 48);
+  for (std::size_t i = 0; i < 64 * 48; ++i) {
+    const double expected = std::clamp((shown[i] - 16) * 255 / 219.0, 0.0, 255.0);
+    ASSERT_NEAR(luma.data()[i], expected, 0.51) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RotationTest, testing::Values(90, 180, 270));
+
+// ---- Size and pixels
+
+TEST(PictureTest, AnamorphicPictureGetsSquarePixels) {
+  REQUIRE_FFMPEG_COMMAND();
+  const TempDir dir;
+  std::vector<std::uint8_t> half(120 * 90, 0);  // black left of x = 60, white right of it
+  for (std::size_t i = 0; i < half.size(); ++i) half[i] = i % 120 < 60 ? 0 : 255;
+  write_file(dir / "video.raw", half);
+  ASSERT_TRUE(dir.ffmpeg(raw_video("gray", 120, 90) + "-vf setsar=4/3 -c:v ffv1 wide.mkv"));
+  ASSERT_TRUE(dir.ffmpeg(raw_video("gray", 120, 90) + "-vf setsar=3/4 -c:v ffv1 tall.mkv"));
+  const Decoded wide = decode(dir / "wide.mkv");
+  EXPECT_EQ(wide.info.streams[0].coded_width, 120);
+  EXPECT_EQ(wide.info.streams[0].display_width, 160);
+  const auto& luma = wide.frames.front().luma;
+  ASSERT_EQ(luma.shape(), (Shape{90, 160}));
+  EXPECT_EQ(luma.view()(45, 76), 0);
+  EXPECT_EQ(luma.view()(45, 83), 255);
+  EXPECT_EQ(decode(dir / "tall.mkv").frames.front().luma.shape(), (Shape{120, 120}));
+}
+
+// The luma of raw pictures of one grey level or colour, through a container that keeps pixels.
+struct PixelCase {
+  const char* format;
+  std::vector<std::uint8_t> pixels;  // of a picture of `width` x 2
+  int width;
+  double expected;
+  double tolerance;
+};
+
+class PixelTest : public testing::TestWithParam<PixelCase> {};
+
+TEST_P(PixelTest, BecomesFullRangeLuma) {
+  REQUIRE_FFMPEG_COMMAND();
+  const PixelCase& pixel = GetParam();
+  const TempDir dir;
+  write_file(dir / "video.raw", pixel.pixels);
+  ASSERT_TRUE(dir.ffmpeg(raw_video(pixel.format, pixel.width, 2) + "-c:v copy a.nut"));
+  const Decoded decoded = decode(dir / "a.nut");
+  ASSERT_EQ(decoded.frames.size(), 1U);
+  const auto& luma = decoded.frames[0].luma;
+  ASSERT_EQ(luma.shape(), (Shape{2, pixel.width}));
+  for (const std::uint8_t value : luma.elements()) {
+    EXPECT_NEAR(value, pixel.expected, pixel.tolerance);
+  }
+}
+
+std::vector<std::uint8_t> repeat(std::vector<std::uint8_t> unit, int times) {
+  std::vector<std::uint8_t> all;
+  for (int i = 0; i < times; ++i) all.insert(all.end(), unit.begin(), unit.end());
+  return all;
+}
+
+std::vector<std::uint8_t> planes(std::uint8_t y, int luma, int chroma) {
+  std::vector<std::uint8_t> all(static_cast<std::size_t>(luma), y);
+  all.resize(static_cast<std::size_t>(luma + chroma), 128);
+  return all;
+}
+
+// 10-bit level 502 is half of the limited range: (502 - 64) / 876.
+INSTANTIATE_TEST_SUITE_P(
+    All, PixelTest,
+    testing::Values(PixelCase{"yuv420p", planes(16, 8, 4), 4, 0, 0},
+                    PixelCase{"yuv420p", planes(235, 8, 4), 4, 255, 0},
+                    PixelCase{"yuv420p", planes(126, 8, 4), 4, 110 * 255 / 219.0, 0.5},
+                    PixelCase{"yuv420p", planes(3, 8, 4), 4, 0, 0},
+                    PixelCase{"yuv420p", planes(126, 6, 4), 3, 110 * 255 / 219.0,
+                              0.5},  // odd width
+                    PixelCase{"yuvj420p", planes(77, 8, 4), 4, 77, 0},
+                    PixelCase{"gray", planes(77, 8, 0), 4, 77, 0},
+                    PixelCase{"nv12", planes(126, 8, 4), 4, 110 * 255 / 219.0, 0.5},
+                    PixelCase{"yuyv422", repeat({126, 128}, 8), 4, 110 * 255 / 219.0, 0.5},
+                    PixelCase{"uyvy422", repeat({128, 126}, 8), 4, 110 * 255 / 219.0, 0.5},
+                    PixelCase{"yuv420p10le", repeat({0xF6, 0x01}, 12), 4, 127.5, 0.5},
+                    PixelCase{"yuv444p10be", repeat({0x01, 0xF6}, 24), 4, 127.5, 0.5},
+                    PixelCase{"gray16le", repeat({0x00, 0x80}, 8), 4, 127.5, 0.5},
+                    PixelCase{"rgb24", repeat({255, 255, 255}, 8), 4, 255, 1},
+                    PixelCase{"rgb24", repeat({0, 0, 0}, 8), 4, 0, 1},
+                    PixelCase{"rgb24", repeat({128, 128, 128}, 8), 4, 128, 1},
+                    PixelCase{"bgr24", repeat({0, 0, 255}, 8), 4, 0.299 * 255, 2},
+                    PixelCase{"rgb24", repeat({0, 255, 0}, 8), 4, 0.587 * 255, 2}));
+
+TEST(PictureTest, PlacesEveryPixelOfAnOddSize) {
+  REQUIRE_FFMPEG_COMMAND();
+  const TempDir dir;
+  std::vector<std::uint8_t> pixels(53 * 37);
+  for (std::size_t i = 0; i < pixels.size(); ++i)
+    pixels[i] = static_cast<std::uint8_t>(i * 7919 % 251);
+  write_file(dir / "video.raw", pixels);
+  ASSERT_TRUE(dir.ffmpeg(raw_video("gray", 53, 37) + "-c:v ffv1 a.mkv"));
+  const auto frames = decode(dir / "a.mkv").frames;
+  ASSERT_EQ(frames.front().luma.shape(), (Shape{37, 53}));
+  for (std::size_t i = 0; i < pixels.size(); ++i)
+    ASSERT_EQ(frames.front().luma.data()[i], pixels[i]);
+}
+
+TEST(PictureTest, HugePicturesAreRefused) {
+  REQUIRE_FFMPEG_COMMAND();
+  const TempDir dir;
+  ASSERT_TRUE(dir.ffmpeg("-f lavfi -i testsrc2=s=640x480:r=25:d=0.2 -c:v mpeg4 a.mkv"));
+  MediaReader::Options options;
+  options.max_pixels = 640 * 480 - 1;
+  const std::string error = error_of([&] { decode(dir / "a.mkv", options); });
+  EXPECT_EQ(error.find("unsupported | "), 0U) << error;
+  EXPECT_NE(error.find("640 x 480"), std::string::npos) << error;
+  options.max_pixels = 640 * 480;
+  EXPECT_EQ(decode(dir / "a.mkv", options).frames.size(), 5U);
+}
+
+}  // namespace
+}  // namespace av_fusion
