@@ -36,7 +36,6 @@ struct Track {
   std::int64_t length() const { return static_cast<std::int64_t>(valid.size()); }
 
   void add(const MouthChunk& chunk) {
-    if (chunk.length() == 0) return;
     if (valid.empty()) {
       first_tick = chunk.first_tick;
       first_box = chunk.boxes.front();
@@ -80,9 +79,7 @@ Clip read_clip(const std::filesystem::path& input,
   }
   extractor.finish();
   collect();
-  for (auto& [id, track] : tracks) {
-    if (track.length() > 0) clip.tracks.push_back(std::move(track));
-  }
+  for (auto& [id, track] : tracks) clip.tracks.push_back(std::move(track));
   std::stable_sort(clip.tracks.begin(), clip.tracks.end(),
                    [](const Track& a, const Track& b) { return a.length() > b.length(); });
   if (extractor.grid()) clip.grid = *extractor.grid();

@@ -328,7 +328,7 @@ def run_batch(arguments):
     os.makedirs(arguments.output, exist_ok=True)
     lags = []
     with open(os.path.join(arguments.output, "clips.tsv"), "w", encoding="utf-8") as table:
-        table.write("path\tduration_s\tfps\tvoice\toffset_ms\tseed\n")
+        table.write("clip\tduration_s\tfps\tvoice\toffset_ms\tseed\n")
         for index in range(arguments.batch):
             seed = arguments.seed + index
             plan = plan_clip(arguments, seed, arguments.offset_ms)

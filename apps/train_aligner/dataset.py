@@ -60,18 +60,19 @@ def load_clips(features, table, picture_pool, min_ticks=20):
     """Clips listed in the TSV `table` whose feature files exist in `features`, pictures pooled."""
     clips = []
     for row in csv.DictReader(open(table), delimiter="\t"):
-        path = pathlib.Path(features) / (row["clip"].replace("/", "__") + ".safetensors")
+        name = row.get("clip") or row["path"]
+        path = pathlib.Path(features) / (name.replace("/", "__") + ".safetensors")
         if not path.exists():
             continue
         data = load_file(path)
-        parts = row["clip"].split("/")
+        parts = name.split("/")
         folder = parts[1] if len(parts) > 2 else "made"
         source = f"{folder}:{row.get('source') or 'made'}"
         person = f"{folder}:{row.get('speaker') or row.get('voice') or parts[-1]}"
         if len(data["crops"]) < min_ticks or any(word in source for word in EXCLUDED_SOURCES):
             continue
         clips.append(Clip(
-            name=row["clip"], folder=folder, source=source, person=person,
+            name=name, folder=folder, source=source, person=person,
             crops=pool(data["crops"], picture_pool), lips=data["geometry"].astype(np.float32),
             valid=data["valid"].astype(bool),
             picture_offset=data["picture_offset_ms"].astype(np.float32) / 10,

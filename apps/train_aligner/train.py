@@ -120,7 +120,7 @@ def mass_near(p, at, reach=4.5):
 
 
 def estimate_lags(net, evidence, clips):
-    """Sets clip.lag and clip.usable of every clip that is not a reference.
+    """Sets clip.lag and clip.usable of every clip that is not a reference; reports all sources.
 
     A source takes the peak of the evidence of all its clips together. Long clips with a sure answer
     of their own take that, since sources differ inside too; unsure ones follow their source if it is
@@ -129,12 +129,12 @@ def estimate_lags(net, evidence, clips):
     net.eval()
     by_source = {}
     for clip in clips:
-        if clip.folder not in REFERENCE:
-            by_source.setdefault(clip.source, []).append(clip)
+        by_source.setdefault(clip.source, []).append(clip)
     rows = []
     for source, members in sorted(by_source.items()):
         short = members[0].folder == "lrwar"
-        chosen = members[:: max(1, len(members) // 150)] if short else members
+        reference = members[0].folder in REFERENCE
+        chosen = members[:: max(1, len(members) // 100)] if short or reference else members
         answers = []
         total = 0
         for clip in chosen:
@@ -148,7 +148,9 @@ def estimate_lags(net, evidence, clips):
         sure = [a for a, m in answers if m > 0.8 and abs(a) < WIDTH - 4]
         common = float(np.median(sure)) if sure else 0.0
         spread = float(np.median(np.abs(np.array(sure) - common))) if sure else 99.0
-        if short:
+        if reference:
+            pass
+        elif short:
             common = peak(np.log(total + 1e-9)) - WIDTH
             for clip in members:
                 clip.lag, clip.usable = float(common), True
@@ -285,6 +287,7 @@ def train(arguments):
     marks = [0.12, 0.25, 0.4, 0.6]
     marks = [m for m in marks if m * budget > elapsed]
     samplers = {}
+    next_save = elapsed + 240
     mean_parts, last_report = {}, time.time()
     while elapsed < budget:
         started = time.time()
@@ -325,6 +328,9 @@ def train(arguments):
                 seconds=round((time.time() - last_report) / 50, 2),
                 **{k: round(v, 3) for k, v in mean_parts.items()})
             last_report = time.time()
+        if elapsed >= next_save:
+            save("last.pt")
+            next_save = elapsed + 240
         if marks and elapsed >= marks[0] * budget:
             marks.pop(0)
             rows = estimate_lags(average, evidence, clips)

@@ -103,7 +103,7 @@ struct FaceTracker::Impl {
   SceneCutDetector scene_cut;
   std::vector<Track> tracks;  // by id
   int tracks_seen = 0;
-  int pictures_since_detection = 0;
+  std::int64_t ticks_since_detection = 0;
   bool detected_before = false;
 
   std::vector<TrackedFace> update(TensorView<const std::uint8_t> luma, int ticks);
@@ -122,7 +122,7 @@ bool FaceTracker::Impl::detection_is_due() const {
   const bool missed = std::any_of(tracks.begin(), tracks.end(),
                                   [](const Track& track) { return track.missed; });
   const int interval = missed ? options.detect_every_missed : options.detect_every;
-  return pictures_since_detection >= interval;
+  return ticks_since_detection >= interval;
 }
 
 // Gives each track the detection that overlaps it most, best pairs first.
@@ -216,12 +216,12 @@ std::vector<TrackedFace> FaceTracker::Impl::update(TensorView<const std::uint8_t
     tracks.clear();
     detected_before = false;
   }
-  ++pictures_since_detection;
+  ticks_since_detection += ticks;
   std::vector<FaceBox> boxes, unmatched;
   const bool detecting = detection_is_due();
   if (detecting) {
     boxes = detector->detect(luma);
-    pictures_since_detection = 0;
+    ticks_since_detection = 0;
     detected_before = true;
   }
   std::vector<const FaceBox*> support(tracks.size(), nullptr);

@@ -22,8 +22,8 @@ struct TrackedFace {
 };
 
 struct FaceTrackerOptions {
-  int detect_every = 6;            ///< the detector sees every n-th picture
-  int detect_every_missed = 3;     ///< the same after it has missed a face
+  int detect_every = 6;            ///< ticks (of 40 ms) between two detections
+  int detect_every_missed = 3;     ///< the same after a detection has missed a face
   int drop_after_ticks = 15;       ///< a face that no detection confirms for so long is given up
   int max_lost_ticks = 5;          ///< so many ticks the landmarks may make no sense
   float min_new_score = 0;         ///< a detection below this confirms a face but starts no track

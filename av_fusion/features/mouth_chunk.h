@@ -10,10 +10,10 @@
 
 namespace av_fusion {
 
-/// A run of T consecutive ticks of one face track.
+/// A run of T >= 1 consecutive ticks of one face track.
 ///
 /// Where the face was lost for a few ticks only, the row before is repeated with `valid` 0. Chunks
-/// of one track follow each other without a hole; only the last one may be empty (T = 0).
+/// of one track follow each other without a hole.
 struct MouthChunk {
   int track_id = 0;
   std::int64_t first_tick = 0;           ///< of the grid of the extractor

@@ -57,9 +57,9 @@ class TrackAssembler {
   }
 
   // Ends the track. Rows at its end that no detection confirmed are left out as far as they are not
-  // ready: the face had turned away or was gone.
+  // ready: the face had turned away or was gone. One row stays, so that the last chunk is not empty.
   void finish() {
-    while (next_ < end() && !rows_.back().confirmed) rows_.pop_back();
+    while (next_ + 1 < end() && !rows_.back().confirmed) rows_.pop_back();
     while (next_ < end()) make_ready();
     rows_.clear();
     finished_ = true;

@@ -1,10 +1,10 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 // Runs the built av_align as a user would.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cmath>
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -30,9 +30,9 @@ ProgramResult av_align(std::vector<std::string> arguments) {
 json report_of(const ProgramResult& result) {
   const json report = json::parse(result.out, nullptr, false);
   EXPECT_FALSE(report.is_discarded()) << "stdout is not JSON alone: " << result.out << result.err;
-  static const json kSchema =
-      json::parse(read_file(AV_FUSION_ASSETS_DIR "/schema/alignment-report-1.schema.json"));
-  EXPECT_EQ(schema_errors(kSchema, report), std::vector<std::string>{});
+  static const av_fusion::testing::SchemaValidator kValidator(
+      json::parse(read_file(AV_FUSION_ASSETS_DIR "/schema/alignment-report-1.schema.json")));
+  EXPECT_EQ(kValidator.validate(report), std::vector<std::string>{});
   return report;
 }
 

@@ -56,8 +56,8 @@ inline std::vector<double> linear(const std::vector<double>& in, const Tensor<fl
     for (Index o = 0; o < weight.dim(0); ++o) {
       double sum = bias.empty() ? 0.0 : static_cast<double>(bias.view()(o));
       for (Index i = 0; i < width; ++i) {
-        sum += in[static_cast<std::size_t>(n * width + i)] *
-               static_cast<double>(weight.view()(o, i));
+        sum +=
+            in[static_cast<std::size_t>(n * width + i)] * static_cast<double>(weight.view()(o, i));
       }
       out.push_back(activate(sum, activation));
     }
@@ -220,9 +220,8 @@ inline std::vector<double> band_of(const std::vector<double>& full,
       for (Index i = 0; i < shape[2]; ++i) {
         for (Index lag = 0; lag < band.num_lags(); ++lag) {
           const Index j = i * band.stride + band.offset + lag - band.width;
-          const bool exists =
-              j >= 0 && j < shape[3] &&
-              visible[static_cast<std::size_t>((b * shape[2] + i) * shape[3] + j)];
+          const bool exists = j >= 0 && j < shape[3] &&
+                              visible[static_cast<std::size_t>((b * shape[2] + i) * shape[3] + j)];
           const Index from = ((b * shape[1] + head) * shape[2] + i) * shape[3] + j;
           lags.push_back(exists ? full[static_cast<std::size_t>(from)] : 0.0);
         }
@@ -247,8 +246,8 @@ inline void expect_close(const Tensor<float>& actual, const std::vector<double>&
     }
   }
   EXPECT_LE(worst, tolerance) << what << " at element " << where << " of "
-                              << actual.shape().to_string() << ": got "
-                              << actual.elements()[where] << ", expected " << expected[where];
+                              << actual.shape().to_string() << ": got " << actual.elements()[where]
+                              << ", expected " << expected[where];
 }
 
 }  // namespace av_fusion::reference

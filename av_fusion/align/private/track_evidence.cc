@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "av_fusion/align/private/attention_row.h"
 #include "av_fusion/align/private/decision.h"
@@ -57,17 +58,16 @@ bool TrackEvidence::is_attention_due(MediaTime tick) {
   return true;
 }
 
-/// The weight of each bin.
+/// The weight of each bin: that of the second it lies in.
 std::map<std::int64_t, double> TrackEvidence::weights() const {
-  std::map<std::int64_t, LagPosterior> seconds;
-  for (const auto& [bin, posterior] : bins_) {
-    const std::int64_t second = floor_divide(bin, grid_.weight_bins);
-    seconds.try_emplace(second, options_.lag_hop, options_.width).first->second.merge(posterior);
-  }
   std::map<std::int64_t, double> result;
-  for (const auto& [bin, posterior] : bins_) {
-    const LagPosterior& second = seconds.at(floor_divide(bin, grid_.weight_bins));
-    result[bin] = second.match_probability(options_.calibration);
+  for (auto bin = bins_.begin(); bin != bins_.end();) {
+    const std::int64_t second = floor_divide(bin->first, grid_.weight_bins);
+    const auto past = bins_.lower_bound((second + 1) * grid_.weight_bins);
+    LagPosterior sum = empty_posterior();
+    for (auto it = bin; it != past; ++it) sum.merge(it->second);
+    const double weight = sum.match_probability(options_.calibration);
+    for (; bin != past; ++bin) result[bin->first] = weight;
   }
   return result;
 }

@@ -1,0 +1,156 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+// The real detector and landmarks; the clips are not part of the repository.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "av_fusion/core/error.h"
+#include "av_fusion/features/face_detector.h"
+#include "av_fusion/features/face_landmarker.h"
+#include "av_fusion/features/log_mel.h"
+#include "av_fusion/features/mouth_cropper.h"
+#include "av_fusion/features/mouth_track_extractor.h"
+#include "av_fusion/features/private/resample.h"
+#include "av_fusion/media/media_reader.h"
+
+namespace av_fusion {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(FaceModel, SaysWhatIsMissing) {
+  try {
+    make_dlib_face_landmarker("/nowhere/model.dat");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kNotFound);
+    EXPECT_NE(std::string(error.what()).find("/nowhere/model.dat"), std::string::npos);
+  }
+}
+
+TEST(FaceModel, RefusesAFileThatIsNone) {
+  const fs::path path = fs::path(::testing::TempDir()) / "no_face_model.dat";
+  std::ofstream(path) << "this is no landmark model";
+  try {
+    make_dlib_face_landmarker(path.string());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kCorruptData);
+  }
+  fs::remove(path);
+}
+
+TEST(DlibFaceDetector, FindsNothingInNothing) {
+  const auto detector = make_dlib_face_detector();
+  EXPECT_TRUE(detector->detect(Tensor<std::uint8_t>(Shape{0, 0}).view()).empty());
+  EXPECT_TRUE(detector->detect(Tensor<std::uint8_t>(Shape{1, 1}).view()).empty());
+  EXPECT_TRUE(detector->detect(Tensor<std::uint8_t>(Shape{300, 200}).view()).empty());
+  DlibFaceDetectorOptions options;
+  options.max_side_px = 0;
+  EXPECT_THROW(make_dlib_face_detector(options), Error);
+}
+
+class RealClip : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const fs::path clip = fs::path(AV_FUSION_SHARED_DIR) / "data/val/grid_other/grid_other_0001.mp4";
+    if (std::string(AV_FUSION_SHARED_DIR).empty() || !fs::exists(clip)) {
+      GTEST_SKIP() << "the talking-face clips are not there (AV_FUSION_SHARED_DIR)";
+    }
+    try {
+      find_face_model();
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+    MediaReader reader(MediaSource::from_path(clip));
+    while (auto event = reader.next()) {
+      if (auto* frame = std::get_if<VideoFrame>(&*event)) frames_.push_back(std::move(*frame));
+      if (auto* sound = std::get_if<AudioClip>(&*event)) sound_.push_back(std::move(*sound));
+    }
+  }
+
+  std::vector<VideoFrame> frames_;
+  std::vector<AudioClip> sound_;
+};
+
+Tensor<std::uint8_t> scaled(const Tensor<std::uint8_t>& luma, double scale) {
+  const double width = double(luma.dim(1)), height = double(luma.dim(0));
+  return resample(luma.view(), {0, 0, width, height}, static_cast<int>(height * scale),
+                  static_cast<int>(width * scale));
+}
+
+double mean_difference(const Tensor<std::uint8_t>& a, const Tensor<std::uint8_t>& b) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < a.num_elements(); ++i) sum += std::abs(a.data()[i] - b.data()[i]);
+  return sum / double(a.num_elements());
+}
+
+TEST_F(RealClip, TheSameFaceAtOtherSizesGivesTheSameCrop) {
+  const auto detector = make_dlib_face_detector();
+  const auto landmarker = make_dlib_face_landmarker();
+  const auto crop_at = [&](double scale) {
+    const Tensor<std::uint8_t> luma = scaled(frames_.at(10).luma, scale);
+    const auto boxes = detector->detect(luma.view());
+    EXPECT_EQ(boxes.size(), 1U);
+    Tensor<std::uint8_t> crop(Shape{kMouthHeight, kMouthWidth});
+    if (!boxes.empty()) {
+      crop_mouth(luma.view(), MouthPose::of(landmarker->locate(luma.view(), boxes[0])), crop.view());
+    }
+    return crop;
+  };
+  const Tensor<std::uint8_t> original = crop_at(1);
+  for (const double scale : {0.75, 1.5, 3.0, 6.0}) {
+    EXPECT_LT(mean_difference(crop_at(scale), original), 6) << scale;
+  }
+}
+
+// Correlation of lip opening with the level of the sound `lag` frames of 10 ms later.
+double correlation(const std::vector<float>& opening, const std::vector<float>& level,
+                   std::int64_t first, std::int64_t lag) {
+  double x = 0, y = 0, xx = 0, yy = 0, xy = 0, n = 0;
+  for (std::size_t i = 0; i < opening.size(); ++i) {
+    const std::int64_t at = first + 4 * static_cast<std::int64_t>(i) + lag;
+    const double a = opening[i], b = level.at(static_cast<std::size_t>(at));
+    x += a, y += b, xx += a * a, yy += b * b, xy += a * b, n += 1;
+  }
+  return (xy - x * y / n) / std::sqrt((xx - x * x / n) * (yy - y * y / n));
+}
+
+TEST_F(RealClip, LipsOpenWithTheVoice) {
+  MouthTrackExtractor extractor(make_dlib_face_detector(), make_dlib_face_landmarker());
+  for (VideoFrame& frame : frames_) extractor.push(std::move(frame));
+  extractor.finish();
+  const auto chunks = extractor.take_ready();
+  ASSERT_EQ(chunks.size(), 1U);
+  ASSERT_EQ(chunks[0].length(), 75);
+  EXPECT_EQ(std::count(chunks[0].valid.begin(), chunks[0].valid.end(), 1), 75);
+  std::vector<float> opening;
+  for (std::int64_t i = 0; i < 75; ++i) {
+    const float* geometry = chunks[0].geometry.data() + i * kLipGeometrySize;
+    opening.push_back(geometry[1]);
+    EXPECT_GT(geometry[2], 0.5F);  // width of the mouth in eye distances
+    EXPECT_LT(geometry[2], 1.2F);
+  }
+  constexpr std::int64_t kMargin = 100;  // frames before the first tick
+  const Timeline grid = *extractor.grid();
+  LogMelExtractor mel({grid.start - LogMelExtractor::kHop * kMargin, LogMelExtractor::kHop});
+  for (const AudioClip& clip : sound_) mel.push(clip);
+  mel.finish(grid.at(75) + LogMelExtractor::kHop * kMargin);
+  const auto frames = mel.take_ready();
+  std::vector<float> level;
+  for (std::int64_t i = 0; i < frames.length(); ++i) {
+    const float* row = frames.values.data() + i * LogMelExtractor::kBands;
+    level.push_back(std::accumulate(row, row + LogMelExtractor::kBands, 0.0F));
+  }
+  EXPECT_GT(correlation(opening, level, kMargin, 0), 0.3);
+}
+
+}  // namespace
+}  // namespace av_fusion

@@ -1,0 +1,179 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <link.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "av_fusion/nn/conv1d.h"
+#include "av_fusion/nn/conv2d.h"
+#include "av_fusion/nn/layer_norm.h"
+#include "av_fusion/nn/linear.h"
+#include "av_fusion/nn/multi_head_attention.h"
+#include "tests/nn/reference.h"
+
+// Counts calls of operator new in the whole program, apart from those that oneDNN's own code makes:
+// it builds a small argument table for every primitive it runs, which a caller cannot prevent.
+namespace {
+
+std::atomic<bool> armed{false};
+std::atomic<int> ours{0};
+std::atomic<int> of_onednn{0};
+
+struct AddressRange {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+};
+AddressRange onednn;
+
+int find_onednn(dl_phdr_info* info, std::size_t /*size*/, void* /*data*/) {
+  if (std::strstr(info->dlpi_name, "libdnnl") == nullptr) return 0;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    if (info->dlpi_phdr[i].p_type != PT_LOAD) continue;
+    const std::uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+    const std::uintptr_t end = begin + info->dlpi_phdr[i].p_memsz;
+    if (onednn.begin == 0 || begin < onednn.begin) onednn.begin = begin;
+    if (end > onednn.end) onednn.end = end;
+  }
+  return 1;
+}
+
+void count(const void* caller) {
+  if (!armed) return;
+  const auto address = reinterpret_cast<std::uintptr_t>(caller);
+  const bool is_onednn = address >= onednn.begin && address < onednn.end;
+  ++(is_onednn ? of_onednn : ours);
+}
+
+void* allocate(std::size_t size, std::size_t alignment) {
+  const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+constexpr std::size_t kDefault = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+
+}  // namespace
+
+#define AV_FUSION_COUNT() count(__builtin_return_address(0))
+void* operator new(std::size_t size) {
+  AV_FUSION_COUNT();
+  return allocate(size, kDefault);
+}
+void* operator new[](std::size_t size) {
+  AV_FUSION_COUNT();
+  return allocate(size, kDefault);
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  AV_FUSION_COUNT();
+  return allocate(size, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t size, std::align_val_t alignment) {
+  AV_FUSION_COUNT();
+  return allocate(size, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  AV_FUSION_COUNT();
+  return std::malloc(size == 0 ? 1 : size);
+}
+void* operator new[](std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  AV_FUSION_COUNT();
+  return std::malloc(size == 0 ? 1 : size);
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t /*size*/, std::align_val_t /*alignment*/) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t /*size*/,
+                       std::align_val_t /*alignment*/) noexcept {
+  std::free(memory);
+}
+
+namespace av_fusion {
+namespace {
+
+class Allocations : public testing::Test {
+ protected:
+  void SetUp() override {
+    dl_iterate_phdr(find_onednn, nullptr);
+    if (onednn.begin == 0) GTEST_SKIP() << "oneDNN is not a shared library here";
+  }
+
+  // Runs `call` twice and counts the second time.
+  template <typename Call>
+  static int count_second(const Call& call) {
+    call();
+    ours = 0;
+    of_onednn = 0;
+    armed = true;
+    call();
+    armed = false;
+    return ours;
+  }
+
+  ExecContext context_;
+};
+
+TEST_F(Allocations, TheCounterCounts) {
+  EXPECT_EQ(count_second([] { delete new int(7); }), 1);
+  EXPECT_EQ(count_second([] { Tensor<float> tensor(Shape{3}); }), 1);
+}
+
+TEST_F(Allocations, LayersMakeNoneAfterTheFirstCall) {
+  const Linear linear({reference::random_weight(32, 16, 1), {}});
+  const LayerNorm norm({reference::random({16}, 1), reference::random({16}, 2)});
+  const Conv1d conv1d({.weight = reference::random({8, 16, 3}, 1), .bias = {}, .padding = 1});
+  const Conv2d conv2d({.weight = reference::random({8, 16, 3, 3}, 1), .bias = {}, .padding = 1});
+  const Tensor<float> in = reference::random({10, 16}, 1);
+  Tensor<float> wide(Shape{10, 32});
+  Tensor<float> same(Shape{10, 16});
+  Tensor<float> narrow(Shape{10, 8});
+  EXPECT_EQ(0, count_second([&] { linear.forward(context_, in.view(), wide.view()); }));
+  EXPECT_GT(of_onednn, 0) << "oneDNN was not told apart";
+  EXPECT_EQ(0, count_second([&] { linear.forward(context_, in.view(), wide.view(), true); }));
+  EXPECT_EQ(0, count_second([&] { norm.forward(context_, in.view(), same.view()); }));
+  EXPECT_EQ(0, count_second([&] {
+              conv1d.forward(context_, {in.data(), {2, 5, 16}}, {narrow.data(), {2, 5, 8}});
+            }));
+  EXPECT_EQ(0, count_second([&] {
+              conv2d.forward(context_, {in.data(), {1, 2, 5, 16}}, {narrow.data(), {1, 2, 5, 8}});
+            }));
+}
+
+TEST_F(Allocations, AttentionMakesNoneAfterTheFirstCall) {
+  const auto weight = [](std::int64_t rows, unsigned seed) {
+    return reference::random_weight(rows, 32, seed);
+  };
+  const MultiHeadAttention layer(
+      MultiHeadAttention::FusedParams{4, weight(96, 1), {}, weight(32, 2), {}});
+  const Tensor<float> video = reference::random({2, 70, 32}, 1);
+  const Tensor<float> audio = reference::random({2, 300, 32}, 2);
+  Tensor<float> out(Shape{2, 70, 32});
+  Tensor<float> weights(Shape{2, 4, 70, 300});
+  Tensor<float> lags(Shape{2, 4, 70, 41});
+  const std::int64_t lengths[] = {300, 123};
+  const BandMask band{4, 0, 20};
+  EXPECT_EQ(0, count_second([&] { layer.forward(context_, video.view(), out.view()); }));
+  EXPECT_EQ(0, count_second([&] {
+              layer.forward(context_, video.view(), audio.view(), audio.view(), out.view(),
+                            {lengths, {}}, {.weights = weights.view()});
+            }));
+  EXPECT_EQ(
+      0, count_second([&] {
+        layer.forward(
+            context_, video.view(), audio.view(), audio.view(), out.view(), {lengths, band},
+            {.weights = weights.view(), .band_weights = lags.view(), .band_logits = lags.view()});
+      }));
+}
+
+}  // namespace
+}  // namespace av_fusion

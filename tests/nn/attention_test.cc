@@ -1,0 +1,375 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <ostream>
+#include <thread>
+
+#include "av_fusion/nn/multi_head_attention.h"
+#include "tests/nn/reference.h"
+
+namespace av_fusion {
+namespace {
+
+using Index = std::int64_t;
+using Masks = MultiHeadAttention::Masks;
+using Params = MultiHeadAttention::Params;
+
+struct Sizes {
+  Index batch, queries, keys;
+  int heads;
+  Index head_dim;
+};
+
+enum class Lengths { kAll, kRagged };
+
+struct MaskCase {
+  const char* name;
+  Lengths lengths;
+  std::optional<BandMask> band;
+};
+
+void PrintTo(const Sizes& s, std::ostream* out) {
+  *out << "B" << s.batch << " Tq" << s.queries << " Tk" << s.keys << " H" << s.heads << " dh"
+       << s.head_dim;
+}
+void PrintTo(const MaskCase& mask, std::ostream* out) { *out << mask.name; }
+
+Params random_params(const Sizes& s, Index query_width, Index key_width, Index value_width) {
+  const Index dim = s.heads * s.head_dim;
+  return {.num_heads = s.heads,
+          .query_weight = reference::random_weight(dim, query_width, 11),
+          .key_weight = reference::random_weight(dim, key_width, 12),
+          .value_weight = reference::random_weight(dim, value_width, 13),
+          .query_bias = reference::random({dim}, 14, 0.3f),
+          .key_bias = reference::random({dim}, 15, 0.3f),
+          .value_bias = reference::random({dim}, 16, 0.3f),
+          .out_weight = reference::random_weight(dim, dim, 17),
+          .out_bias = reference::random({dim}, 18)};
+}
+
+Params copy_of(const Params& p) {
+  return {.num_heads = p.num_heads,
+          .query_weight = p.query_weight.clone(),
+          .key_weight = p.key_weight.clone(),
+          .value_weight = p.value_weight.clone(),
+          .query_bias = p.query_bias.clone(),
+          .key_bias = p.key_bias.clone(),
+          .value_bias = p.value_bias.clone(),
+          .out_weight = p.out_weight.clone(),
+          .out_bias = p.out_bias.clone()};
+}
+
+// Lengths that include 0, 1 and everything, as far as the batch goes.
+std::vector<Index> ragged(const Sizes& s) {
+  std::vector<Index> lengths;
+  for (Index b = 0; b < s.batch; ++b) {
+    lengths.push_back(b % 3 == 0 ? (s.keys + 1) / 2 : b % 3 == 1 ? 0 : s.keys);
+  }
+  return lengths;
+}
+
+// What one forward pass fills, with rubbish in it beforehand: everything has to be written.
+struct Results {
+  Results(const Sizes& s, const std::optional<BandMask>& band)
+      : out(Shape{s.batch, s.queries, s.heads * s.head_dim}),
+        weights(Shape{s.batch, s.heads, s.queries, s.keys}) {
+    if (band) {
+      band_weights = Tensor<float>(Shape{s.batch, s.heads, s.queries, band->num_lags()});
+      band_logits = band_weights.clone();
+    }
+    for (Tensor<float>* tensor : {&out, &weights, &band_weights, &band_logits}) {
+      std::fill(tensor->elements().begin(), tensor->elements().end(), NAN);
+    }
+  }
+  MultiHeadAttention::Details bands() {
+    if (band_weights.empty()) return {};
+    return {.weights = {}, .band_weights = band_weights.view(), .band_logits = band_logits.view()};
+  }
+  MultiHeadAttention::Details all() {
+    MultiHeadAttention::Details details = bands();
+    details.weights = weights.view();
+    return details;
+  }
+
+  Tensor<float> out, weights, band_weights, band_logits;
+};
+
+class Attention : public testing::TestWithParam<std::tuple<Sizes, MaskCase>> {
+ protected:
+  static constexpr double kTolerance = 1e-5;
+  Sizes sizes() const { return std::get<0>(GetParam()); }
+  MaskCase mask() const { return std::get<1>(GetParam()); }
+};
+
+TEST_P(Attention, CrossAgreesWithPlainLoops) {
+  const Sizes s = sizes();
+  const std::vector<Index> lengths =
+      mask().lengths == Lengths::kRagged ? ragged(s) : std::vector<Index>();
+  const Masks masks{lengths, mask().band};
+  const Params params = random_params(s, 10, 3, 21);
+  const Tensor<float> query = reference::random({s.batch, s.queries, 10}, 1);
+  const Tensor<float> key = reference::random({s.batch, s.keys, 3}, 2);
+  const Tensor<float> value = reference::random({s.batch, s.keys, 21}, 3);
+  const reference::Attention expected = reference::attention(params, query, key, value, masks);
+
+  const MultiHeadAttention layer(copy_of(params));
+  ExecContext context;
+  const auto run = [&](Results& results, const MultiHeadAttention::Details& details) {
+    layer.forward(context, query.view(), key.view(), value.view(), results.out.view(), masks,
+                  details);
+    reference::expect_close(results.out, expected.out, kTolerance, "out");
+    if (!mask().band || details.band_weights.data() == nullptr) return;
+    reference::expect_close(results.band_weights,
+                            reference::band_of(expected.weights, expected.visible,
+                                               results.weights.shape(), *mask().band),
+                            kTolerance, "band_weights");
+    reference::expect_close(results.band_logits,
+                            reference::band_of(expected.scores, expected.visible,
+                                               results.weights.shape(), *mask().band),
+                            kTolerance, "band_logits");
+  };
+  Results plain(s, mask().band);
+  run(plain, {});
+  Results bands(s, mask().band);
+  run(bands, bands.bands());
+  Results all(s, mask().band);
+  run(all, all.all());
+  reference::expect_close(all.weights, expected.weights, kTolerance, "weights");
+}
+
+TEST_P(Attention, FusedSelfAgreesWithPlainLoops) {
+  Sizes s = sizes();
+  s.keys = s.queries;
+  const Index dim = s.heads * s.head_dim;
+  const std::vector<Index> lengths =
+      mask().lengths == Lengths::kRagged ? ragged(s) : std::vector<Index>();
+  const Masks masks{lengths, mask().band};
+  const Params params = random_params(s, dim, dim, dim);
+  MultiHeadAttention::FusedParams fused{s.heads, Tensor<float>(Shape{3 * dim, dim}),
+                                        Tensor<float>(Shape{3 * dim}), params.out_weight.clone(),
+                                        params.out_bias.clone()};
+  float* to = fused.qkv_weight.data();
+  for (const auto* weight : {&params.query_weight, &params.key_weight, &params.value_weight}) {
+    to = std::copy(weight->elements().begin(), weight->elements().end(), to);
+  }
+  to = fused.qkv_bias.data();
+  for (const auto* bias : {&params.query_bias, &params.key_bias, &params.value_bias}) {
+    to = std::copy(bias->elements().begin(), bias->elements().end(), to);
+  }
+  const Tensor<float> x = reference::random({s.batch, s.queries, dim}, 1);
+  const reference::Attention expected = reference::attention(params, x, x, x, masks);
+
+  const MultiHeadAttention layer(std::move(fused));
+  EXPECT_EQ(layer.embed_dim(), dim);
+  EXPECT_EQ(layer.num_heads(), s.heads);
+  ExecContext context;
+  Results plain(s, mask().band);
+  layer.forward(context, x.view(), plain.out.view(), masks, {});
+  reference::expect_close(plain.out, expected.out, kTolerance, "out");
+  Results all(s, mask().band);
+  layer.forward(context, x.view(), all.out.view(), masks, all.all());
+  reference::expect_close(all.out, expected.out, kTolerance, "out");
+  reference::expect_close(all.weights, expected.weights, kTolerance, "weights");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Odd, Attention,
+    testing::Combine(
+        testing::Values(Sizes{1, 1, 1, 1, 1}, Sizes{2, 1, 7, 3, 1}, Sizes{1, 5, 1, 2, 3},
+                        Sizes{3, 13, 29, 1, 17}, Sizes{2, 67, 11, 4, 8}, Sizes{1, 3, 401, 2, 16},
+                        Sizes{3, 31, 131, 4, 32}, Sizes{1, 211, 50, 1, 5}),
+        testing::Values(MaskCase{"all", Lengths::kAll, {}},
+                        MaskCase{"ragged", Lengths::kRagged, {}},
+                        MaskCase{"diagonal", Lengths::kAll, BandMask{1, 0, 0}},
+                        MaskCase{"local", Lengths::kAll, BandMask{1, 0, 12}},
+                        MaskCase{"ragged_local", Lengths::kRagged, BandMask{1, -1, 5}},
+                        MaskCase{"audio", Lengths::kAll, BandMask{4, 3, 10}},
+                        MaskCase{"ragged_audio", Lengths::kRagged, BandMask{4, -20, 30}},
+                        MaskCase{"gaps", Lengths::kAll, BandMask{9, 1, 2}},
+                        MaskCase{"fixed", Lengths::kAll, BandMask{0, 4, 3}},
+                        MaskCase{"before", Lengths::kAll, BandMask{1, -1000, 6}},
+                        MaskCase{"after", Lengths::kRagged, BandMask{2, 1000, 6}},
+                        MaskCase{"wider_than_all", Lengths::kRagged, BandMask{1, 0, 700}})));
+
+TEST(AttentionShapes, OursAgreeWithPlainLoops) {
+  const Sizes s{1, 75, 500, 4, 32};
+  const BandMask band{4, 100, 100};
+  const Params params = random_params(s, 128, 128, 128);
+  const Tensor<float> query = reference::random({1, s.queries, 128}, 1);
+  const Tensor<float> audio = reference::random({1, s.keys, 128}, 2);
+  const reference::Attention expected =
+      reference::attention(params, query, audio, audio, {{}, band});
+  const MultiHeadAttention layer(copy_of(params));
+  ExecContext context;
+  Results results(s, band);
+  layer.forward(context, query.view(), audio.view(), audio.view(), results.out.view(), {{}, band},
+                results.bands());
+  reference::expect_close(results.out, expected.out, 1e-5, "out");
+  reference::expect_close(
+      results.band_logits,
+      reference::band_of(expected.scores, expected.visible, results.weights.shape(), band), 1e-5,
+      "band_logits");
+}
+
+// Scores around 1e4: only the difference to the largest counts, and nothing overflows.
+TEST(AttentionExtremes, LargeScoresStayFinite) {
+  const Sizes s{1, 19, 83, 2, 8};
+  Params params = random_params(s, 16, 16, 16);
+  for (float& w : params.query_weight.elements()) w *= 5e3f;
+  const Tensor<float> x = reference::random({1, s.queries, 16}, 1);
+  const Tensor<float> y = reference::random({1, s.keys, 16}, 2);
+  const std::optional<BandMask> bands[] = {std::nullopt, BandMask{4, 0, 20}};
+  for (const std::optional<BandMask>& band : bands) {
+    const reference::Attention expected = reference::attention(params, x, y, y, {{}, band});
+    EXPECT_GT(*std::max_element(expected.scores.begin(), expected.scores.end()), 1e4);
+    EXPECT_LT(*std::min_element(expected.scores.begin(), expected.scores.end()), -1e4);
+    const MultiHeadAttention layer(copy_of(params));
+    ExecContext context;
+    Results results(s, band);
+    layer.forward(context, x.view(), y.view(), y.view(), results.out.view(), {{}, band},
+                  results.all());
+    // f32 scores of 1e4 are good to about 1e-2, and the weights with them.
+    reference::expect_close(results.weights, expected.weights, 2e-2, "weights");
+    reference::expect_close(results.out, expected.out, 5e-2, "out");
+    for (Index row = 0; row < s.heads * s.queries; ++row) {
+      const float* weights = results.weights.data() + row * s.keys;
+      EXPECT_NEAR(std::accumulate(weights, weights + s.keys, 0.0), 1.0, 1e-5);
+    }
+  }
+}
+
+TEST(AttentionMasks, AQueryThatSeesNothingGetsTheBiasExactly) {
+  const Sizes s{2, 30, 20, 2, 4};
+  const Params params = random_params(s, 8, 8, 8);
+  const MultiHeadAttention layer(copy_of(params));
+  const Tensor<float> x = reference::random({2, 30, 8}, 1);
+  const Tensor<float> y = reference::random({2, 20, 8}, 2);
+  const std::vector<Index> lengths{20, 0};
+  const BandMask band{1, 0, 3};
+  ExecContext context;
+  Results results(s, band);
+  layer.forward(context, x.view(), y.view(), y.view(), results.out.view(), {lengths, band},
+                results.all());
+  const auto expect_blind = [&](Index b, Index i) {
+    for (Index c = 0; c < 8; ++c) {
+      EXPECT_EQ(results.out.view()(b, i, c), params.out_bias.view()(c)) << b << " " << i;
+    }
+    for (Index head = 0; head < s.heads; ++head) {
+      for (Index j = 0; j < s.keys; ++j) EXPECT_EQ(results.weights.view()(b, head, i, j), 0.0f);
+      for (Index lag = 0; lag < band.num_lags(); ++lag) {
+        EXPECT_EQ(results.band_weights.view()(b, head, i, lag), 0.0f);
+        EXPECT_EQ(results.band_logits.view()(b, head, i, lag), 0.0f);
+      }
+    }
+  };
+  for (Index i = 0; i < s.queries; ++i) expect_blind(1, i);
+  for (Index i = 23; i < s.queries; ++i) expect_blind(0, i);
+  EXPECT_GT(results.weights.view()(0, 0, 22, 19), 0.0f);
+}
+
+// What lies beyond the valid length must not matter, not even as 0 times NaN.
+TEST(AttentionMasks, PaddingIsNotRead) {
+  const Sizes s{1, 12, 40, 2, 4};
+  const MultiHeadAttention layer(random_params(s, 8, 8, 8));
+  const Tensor<float> x = reference::random({1, 12, 8}, 1);
+  Tensor<float> y = reference::random({1, 40, 8}, 2);
+  const std::vector<Index> lengths{23};
+  const std::optional<BandMask> bands[] = {std::nullopt, BandMask{3, 0, 9}};
+  for (const std::optional<BandMask>& band : bands) {
+    ExecContext context;
+    Results clean(s, band);
+    layer.forward(context, x.view(), y.view(), y.view(), clean.out.view(), {lengths, band},
+                  clean.all());
+    Tensor<float> dirty = y.clone();
+    std::fill(dirty.data() + 23 * 8, dirty.data() + 40 * 8, NAN);
+    Results results(s, band);
+    layer.forward(context, x.view(), dirty.view(), dirty.view(), results.out.view(),
+                  {lengths, band}, results.all());
+    EXPECT_EQ(0,
+              std::memcmp(clean.out.data(), results.out.data(), clean.out.elements().size_bytes()));
+    EXPECT_EQ(0, std::memcmp(clean.weights.data(), results.weights.data(),
+                             clean.weights.elements().size_bytes()));
+  }
+}
+
+// Memory is linear in the number of keys: no [Tq, Tk] array where nobody asks for it.
+TEST(AttentionMemory, IsLinear) {
+  const Sizes s{1, 1000, 1000, 4, 8};
+  const MultiHeadAttention layer(random_params(s, 32, 32, 32));
+  const Tensor<float> x = reference::random({1, 1000, 32}, 1);
+  Tensor<float> out(Shape{1, 1000, 32});
+  ExecContext context;
+  layer.forward(context, x.view(), out.view());
+  const std::size_t all_scores = 4u * 1000u * 1000u * sizeof(float);
+  EXPECT_LT(context.scratch_bytes(), all_scores / 3);
+  ExecContext band_context;
+  layer.forward(band_context, x.view(), out.view(), {{}, BandMask{1, 0, 12}}, {});
+  EXPECT_LT(band_context.scratch_bytes(), all_scores / 20);
+}
+
+class AttentionThreads : public testing::Test {
+ protected:
+  AttentionThreads() : layer_(random_params(kSizes, 64, 64, 64)) {}
+
+  std::vector<float> run(ExecContext& context) const {
+    Tensor<float> out(Shape{kSizes.batch, kSizes.queries, 64});
+    layer_.forward(context, x_.view(), y_.view(), y_.view(), out.view(), {lengths_, band_}, {});
+    std::vector<float> all(out.elements().begin(), out.elements().end());
+    layer_.forward(context, x_.view(), y_.view(), y_.view(), out.view());
+    all.insert(all.end(), out.elements().begin(), out.elements().end());
+    return all;
+  }
+
+  static constexpr Sizes kSizes{2, 50, 240, 4, 16};
+  const MultiHeadAttention layer_;
+  const Tensor<float> x_ = reference::random({2, 50, 64}, 1);
+  const Tensor<float> y_ = reference::random({2, 240, 64}, 2);
+  const std::vector<Index> lengths_{240, 101};
+  const BandMask band_{4, 10, 30};
+};
+
+TEST_F(AttentionThreads, FourThreadsShareALayerAndAgreeBitByBit) {
+  ExecContext context;
+  const std::vector<float> expected = run(context);
+  std::vector<int> agreed(4, 0);
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < agreed.size(); ++t) {
+    threads.emplace_back([&, t] {
+      ExecContext own;
+      for (int round = 0; round < 10; ++round) agreed[t] += run(own) == expected ? 1 : 0;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(agreed, std::vector<int>(4, 10));
+}
+
+TEST_F(AttentionThreads, AContextMayMoveBetweenThreads) {
+  ExecContext context;
+  const std::vector<float> expected = run(context);
+  std::vector<float> elsewhere;
+  std::thread([&] { elsewhere = run(context); }).join();
+  EXPECT_EQ(elsewhere, expected);
+}
+
+TEST_F(AttentionThreads, ThreadsInsideAPrimitiveChangeOnlyRounding) {
+  ExecContext one({.num_threads = 1});
+  ExecContext two({.num_threads = 2});
+  const std::vector<float> expected = run(one);
+  const std::vector<float> actual = run(two);
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(actual[i], expected[i], 1e-5f);
+}
+
+TEST_F(AttentionThreads, DroppedPlansAreMadeAgain) {
+  ExecContext roomy;
+  ExecContext tight({.num_threads = 1, .max_plans = 1});
+  const std::vector<float> expected = run(roomy);
+  for (int round = 0; round < 3; ++round) EXPECT_EQ(run(tight), expected);
+  EXPECT_EQ(tight.num_plans(), 1u);
+}
+
+}  // namespace
+}  // namespace av_fusion
