@@ -10,9 +10,9 @@ namespace av_fusion {
 
 /// How far `Aligner::align` has come with one file.
 struct AlignProgress {
-  MediaDuration position;                ///< analysed so far, from the beginning of the part
-  std::optional<MediaDuration> length;   ///< of the part to analyse, as the container promises it
-  double speed_x_realtime = 0;           ///< analysed time divided by wall time
+  MediaDuration position;               ///< analysed so far, from the beginning of the part
+  std::optional<MediaDuration> length;  ///< of the part to analyse, as the container promises it
+  double speed_x_realtime = 0;          ///< analysed time divided by wall time
 };
 
 /// Called now and then (about ten times a second) on the thread that runs `align`. Returning false

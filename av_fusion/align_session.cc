@@ -1,11 +1,10 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
-#include "av_fusion/align_session_internal.h"
-
 #include <algorithm>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "av_fusion/align_session_internal.h"
 #include "av_fusion/core/error.h"
 #include "av_fusion/features/face_detector.h"
 
@@ -230,7 +229,8 @@ MediaDuration AlignSession::analysed() const {
   const MediaReader::Stats& stats = reader_.stats();
   std::optional<MediaTime> first = stats.first_picture;
   std::optional<MediaTime> last = stats.last_picture;
-  if (stats.first_sample) first = std::min(first.value_or(*stats.first_sample), *stats.first_sample);
+  if (stats.first_sample)
+    first = std::min(first.value_or(*stats.first_sample), *stats.first_sample);
   if (stats.end_of_sound) last = std::max(last.value_or(*stats.end_of_sound), *stats.end_of_sound);
   return first && last ? *last - *first : MediaDuration{};
 }

@@ -72,11 +72,11 @@ class AlignSession {
 
   std::optional<MediaTime> first_picture_;
   MediaTime last_picture_;
-  std::deque<AudioClip> held_;            // sound that came before the first picture
+  std::deque<AudioClip> held_;  // sound that came before the first picture
   MediaDuration held_length_;
-  std::optional<MediaTime> given_up_;     // held sound before this was dropped
-  std::optional<MediaTime> silenced_;     // sound before this was taken as silent
-  MediaTime sound_end_;                   // of what the extractor has got
+  std::optional<MediaTime> given_up_;  // held sound before this was dropped
+  std::optional<MediaTime> silenced_;  // sound before this was taken as silent
+  MediaTime sound_end_;                // of what the extractor has got
   bool cancelled_ = false;
   std::chrono::steady_clock::time_point begun_;
   std::chrono::steady_clock::time_point last_progress_;

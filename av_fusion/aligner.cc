@@ -54,8 +54,9 @@ void check_geometry(const AlignerModel& model) {
                     geometry.mel_bands == LogMelExtractor::kBands &&
                     LogMelExtractor::kHop * geometry.audio_per_video == MouthTrackExtractor::kHop;
   if (fits) return;
-  throw Error(ErrorCode::kUnsupported, "model \"" + model.info().name + "\"",
-              "it was made for other mouth pictures or another spectrogram than this av_fusion has");
+  throw Error(
+      ErrorCode::kUnsupported, "model \"" + model.info().name + "\"",
+      "it was made for other mouth pictures or another spectrogram than this av_fusion has");
 }
 
 /// The last by name of the models in `folder`; empty if there is none.
@@ -260,8 +261,8 @@ std::filesystem::path Aligner::default_model_path() {
     if (auto model = last_model_in(folder); !model.empty()) return model;
   }
   throw Error(ErrorCode::kNotFound, "model weights",
-              "no *.safetensors file in " AV_FUSION_SOURCE_MODELS
-              " or " AV_FUSION_INSTALLED_MODELS "; name one with the option or AV_FUSION_MODEL");
+              "no *.safetensors file in " AV_FUSION_SOURCE_MODELS " or " AV_FUSION_INSTALLED_MODELS
+              "; name one with the option or AV_FUSION_MODEL");
 }
 
 }  // namespace av_fusion

@@ -18,12 +18,13 @@ namespace av_fusion {
 ///     auto run = aligner.align(av_fusion::MediaSource::from_path("talk.mp4"));
 ///     if (run.alignment.offset) std::printf("%+.0f ms\n", run.alignment.offset->ms);
 ///
-/// Holds the loaded models. One object may be used by several threads at once, each with a source of
-/// its own; the callbacks of the options are then called on all these threads.
+/// Holds the loaded models. One object may be used by several threads at once, each with a source
+/// of its own; the callbacks of the options are then called on all these threads.
 class Aligner {
  public:
   /// Loads the network; the face model is loaded by the first run that needs it. Throws `Error`:
-  /// kInvalidArgument (an option out of range), kNotFound, kCorruptData or kUnsupported (the model).
+  /// kInvalidArgument (an option out of range), kNotFound, kCorruptData or kUnsupported (the
+  /// model).
   explicit Aligner(AlignerOptions options = {});
   ~Aligner();
   Aligner(Aligner&&) noexcept;
@@ -54,8 +55,8 @@ class Aligner {
   static ToolDescription libraries();
 
   /// The weights used when the options name none: the file that the environment variable
-  /// AV_FUSION_MODEL names, else the last by name of the *.safetensors files in the folder that this
-  /// library was built from, else the same in the folder it was installed to. Throws
+  /// AV_FUSION_MODEL names, else the last by name of the *.safetensors files in the folder that
+  /// this library was built from, else the same in the folder it was installed to. Throws
   /// `Error(kNotFound)` naming the folders if there is none.
   static std::filesystem::path default_model_path();
 

@@ -1,8 +1,7 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
-#include "av_fusion/audio_token_stream_internal.h"
-
 #include <algorithm>
 
+#include "av_fusion/audio_token_stream_internal.h"
 #include "av_fusion/core/tensor.h"
 
 namespace av_fusion {

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
+#include "av_fusion/chunk_plan_internal.h"
 #include "av_fusion/core/tensor_view.h"
 #include "av_fusion/model/aligner_model.h"
 #include "av_fusion/nn/exec_context.h"
-#include "av_fusion/chunk_plan_internal.h"
 #include "av_fusion/row_queue_internal.h"
 
 namespace av_fusion {

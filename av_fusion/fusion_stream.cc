@@ -1,11 +1,10 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
-#include "av_fusion/fusion_stream_internal.h"
-
 #include <algorithm>
 #include <utility>
 
 #include "av_fusion/core/error.h"
 #include "av_fusion/core/tensor.h"
+#include "av_fusion/fusion_stream_internal.h"
 
 namespace av_fusion {
 namespace {
@@ -55,8 +54,8 @@ void FusionStream::finish_audio() {
 
 void FusionStream::push_mouths(const MouthChunk& chunk, const Timeline& grid) {
   grid_ = grid;
-  auto [entry, is_new] = tracks_.try_emplace(chunk.track_id, model_, options_.video_chunk,
-                                             chunk.first_tick);
+  auto [entry, is_new] =
+      tracks_.try_emplace(chunk.track_id, model_, options_.video_chunk, chunk.first_tick);
   append(entry->second, chunk);
   fuse_ready();
 }
@@ -129,9 +128,9 @@ void FusionStream::fuse(int id, Track& track, std::int64_t count) {
   evidence.lag_logits = Tensor<float>({count, lags});
   evidence.head_weights = Tensor<float>({count, model_.geometry().num_heads, lags});
   evidence.speaking_logits = Tensor<float>({count});
-  model_.fuse(context_, track.tokens.tokens(row, row + count),
-              audio_.tokens(context_, first, end), width, width, evidence.lag_logits.view(),
-              evidence.head_weights.view(), evidence.speaking_logits.view());
+  model_.fuse(context_, track.tokens.tokens(row, row + count), audio_.tokens(context_, first, end),
+              width, width, evidence.lag_logits.view(), evidence.head_weights.view(),
+              evidence.speaking_logits.view());
   evidence.valid = take_front(track.valid, count);
   evidence.picture_late = take_front(track.picture_late, count);
   result.boxes = take_front(track.boxes, count);

@@ -8,20 +8,20 @@
 #include <string>
 #include <vector>
 
+#include "av_fusion/audio_token_stream_internal.h"
 #include "av_fusion/core/timeline.h"
 #include "av_fusion/features/face_box.h"
 #include "av_fusion/features/mouth_chunk.h"
+#include "av_fusion/fused_ticks_internal.h"
 #include "av_fusion/model/aligner_model.h"
 #include "av_fusion/nn/exec_context.h"
-#include "av_fusion/audio_token_stream_internal.h"
-#include "av_fusion/fused_ticks_internal.h"
 #include "av_fusion/video_token_stream_internal.h"
 
 namespace av_fusion {
 
 /// The model's part of a run, as a stream: mouths and log-mel frames in, evidence out, in the order
-/// in which both sides become complete. Chunk sizes change nothing but rounding. Keeps the sound that
-/// some face can still ask for, at most `Options::max_frames` frames. One thread at a time.
+/// in which both sides become complete. Chunk sizes change nothing but rounding. Keeps the sound
+/// that some face can still ask for, at most `Options::max_frames` frames. One thread at a time.
 class FusionStream {
  public:
   struct Options {
@@ -67,7 +67,8 @@ class FusionStream {
   void finish_video();
 
  private:
-  // What is known of the ticks of a track that are not fused yet; `tokens` counts from `first_tick`.
+  // What is known of the ticks of a track that are not fused yet; `tokens` counts from
+  // `first_tick`.
   struct Track {
     Track(const AlignerModel& model, std::int64_t chunk, std::int64_t first)
         : tokens(model, chunk), first_tick(first), next_tick(first) {}

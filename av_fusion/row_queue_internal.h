@@ -28,7 +28,8 @@ class RowQueue {
     end_ += count;
   }
 
-  /// Rows `from` to `to` (exclusive), begin() <= from <= to <= end(). Valid until the queue changes.
+  /// Rows `from` to `to` (exclusive), begin() <= from <= to <= end(). Valid until the queue
+  /// changes.
   TensorView<const T> rows(std::int64_t from, std::int64_t to) const {
     std::vector<std::int64_t> extents{to - from};
     extents.insert(extents.end(), row_shape_.extents().begin(), row_shape_.extents().end());

@@ -1,7 +1,6 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
-#include "av_fusion/video_token_stream_internal.h"
-
 #include "av_fusion/core/tensor.h"
+#include "av_fusion/video_token_stream_internal.h"
 
 namespace av_fusion {
 
@@ -29,8 +28,8 @@ void VideoTokenStream::encode(ExecContext& context, bool at_end) {
     Tensor<float> encoded({chunk->context_to - chunk->context_from, model_.geometry().token_dim});
     model_.encode_video(context, crops_.rows(chunk->context_from, chunk->context_to),
                         lips_.rows(chunk->context_from, chunk->context_to), encoded.view());
-    const auto wanted = encoded.view().slice(chunk->from - chunk->context_from,
-                                             chunk->to - chunk->context_from);
+    const auto wanted =
+        encoded.view().slice(chunk->from - chunk->context_from, chunk->to - chunk->context_from);
     tokens_.push(wanted.data(), wanted.dim(0));
     crops_.drop_before(plan_.first_needed(chunk->to));
     lips_.drop_before(plan_.first_needed(chunk->to));

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
+#include "av_fusion/chunk_plan_internal.h"
 #include "av_fusion/core/tensor_view.h"
 #include "av_fusion/model/aligner_model.h"
 #include "av_fusion/nn/exec_context.h"
-#include "av_fusion/chunk_plan_internal.h"
 #include "av_fusion/row_queue_internal.h"
 
 namespace av_fusion {
@@ -19,8 +19,8 @@ class VideoTokenStream {
   /// `model` must outlive the stream. `chunk`: ticks encoded at a time.
   VideoTokenStream(const AlignerModel& model, std::int64_t chunk);
 
-  /// Appends ticks, `crops` [T, mouth_height, mouth_width] and `lips` [T, lip_features], and encodes
-  /// what is complete.
+  /// Appends ticks, `crops` [T, mouth_height, mouth_width] and `lips` [T, lip_features], and
+  /// encodes what is complete.
   void push(ExecContext& context, TensorView<const std::uint8_t> crops,
             TensorView<const float> lips);
 

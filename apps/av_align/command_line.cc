@@ -56,7 +56,8 @@ constexpr double kShortestPartS = 1e-3;
 
 void add_analysis_options(CLI::App& app, CommandLine& line) {
   av_fusion::AlignerOptions& options = line.aligner;
-  add(app, "--tolerance", "NAME", "Judge the offset: itu-r-bt1359, itu-r-bt1359-acceptability, "
+  add(app, "--tolerance", "NAME",
+      "Judge the offset: itu-r-bt1359, itu-r-bt1359-acceptability, "
       "ebu-r37, atsc-is191, or EARLY,LATE in ms (45,-125)",
       [&line](const std::string& text) { line.tolerance = av_fusion::parse_tolerance(text); });
   add(app, "--max-offset", "MS", "Search range each way (default 1000)",
@@ -79,12 +80,10 @@ void add_analysis_options(CLI::App& app, CommandLine& line) {
         options.start = MediaDuration::from_seconds(
             parse_number<double>("--start", text, 0, kLongestFileS, "from 0 to 1000000 (s)"));
       });
-  add(app, "--duration", "S", "Analyse so much",
-      [&options](const std::string& text) {
-        options.duration = MediaDuration::from_seconds(
-            parse_number<double>("--duration", text, kShortestPartS, kLongestFileS,
-                                 "from 0.001 to 1000000 (s)"));
-      });
+  add(app, "--duration", "S", "Analyse so much", [&options](const std::string& text) {
+    options.duration = MediaDuration::from_seconds(parse_number<double>(
+        "--duration", text, kShortestPartS, kLongestFileS, "from 0.001 to 1000000 (s)"));
+  });
 }
 
 void add_stream_options(CLI::App& app, CommandLine& line) {
@@ -97,9 +96,9 @@ void add_stream_options(CLI::App& app, CommandLine& line) {
       [&options](const std::string& text) {
         options.video_stream = parse_number<int>("--video-stream", text, 0, 9999, "from 0 to 9999");
       });
-  app.add_flag_callback("--list-streams",
-                        [&line] { line.task = CommandLine::Task::kListStreams; },
-                        "Print the streams of the file and stop");
+  app.add_flag_callback(
+      "--list-streams", [&line] { line.task = CommandLine::Task::kListStreams; },
+      "Print the streams of the file and stop");
 }
 
 void add_program_options(CLI::App& app, CommandLine& line) {
@@ -112,8 +111,9 @@ void add_program_options(CLI::App& app, CommandLine& line) {
     options.threads = parse_number<int>("--threads", text, 1, 256, "from 1 to 256");
   });
   app.add_flag("--quiet", line.quiet, "Print nothing but errors and the report asked for");
-  app.add_flag_callback("--version", [&line] { line.task = CommandLine::Task::kVersion; },
-                        "Print the versions of program, libraries and model, and stop");
+  app.add_flag_callback(
+      "--version", [&line] { line.task = CommandLine::Task::kVersion; },
+      "Print the versions of program, libraries and model, and stop");
 }
 
 void check(const CommandLine& line) {

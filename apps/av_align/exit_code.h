@@ -22,8 +22,7 @@ inline int exit_code(const av_fusion::Alignment& alignment,
     return kExitNotMeasurable;
   }
   if (!tolerance) return kExitMeasured;
-  const bool fails =
-      av_fusion::judge(*alignment.offset, *tolerance) == av_fusion::Verdict::kFail;
+  const bool fails = av_fusion::judge(*alignment.offset, *tolerance) == av_fusion::Verdict::kFail;
   return fails ? kExitOutsideTolerance : kExitMeasured;
 }
 

@@ -17,8 +17,8 @@ std::string number(double value) {
 }
 
 std::string video_text(const StreamInfo& stream) {
-  std::string text = ", " + std::to_string(stream.display_width) + "x" +
-                     std::to_string(stream.display_height);
+  std::string text =
+      ", " + std::to_string(stream.display_width) + "x" + std::to_string(stream.display_height);
   if (stream.average_fps > 0) text += ", " + number(stream.average_fps) + " pictures a second";
   if (stream.rotation_deg != 0) text += ", turned by " + std::to_string(stream.rotation_deg);
   if (stream.is_still) text += ", a still picture";
@@ -27,8 +27,8 @@ std::string video_text(const StreamInfo& stream) {
 
 std::string audio_text(const StreamInfo& stream) {
   std::string text = ", " + std::to_string(stream.sample_rate_hz) + " Hz";
-  text += ", " + (stream.layout.empty() ? std::to_string(stream.channels) + " channels"
-                                        : stream.layout);
+  text += ", " +
+          (stream.layout.empty() ? std::to_string(stream.channels) + " channels" : stream.layout);
   return text;
 }
 

@@ -168,9 +168,12 @@ ClipReport extract_clip(const std::filesystem::path& input, const std::string& n
   report.duration_s = duration_of(clip);
   report.ticks = static_cast<long>(clip.counters.ticks);
   report.ticks_with_face = static_cast<long>(clip.counters.ticks_with_face);
-  if (clip.stats.pictures == 0) report.reason = "no picture";
-  else if (clip.sound.empty()) report.reason = "no sound";
-  else if (clip.tracks.empty()) report.reason = "no face";
+  if (clip.stats.pictures == 0)
+    report.reason = "no picture";
+  else if (clip.sound.empty())
+    report.reason = "no sound";
+  else if (clip.tracks.empty())
+    report.reason = "no face";
   if (!report.reason.empty()) return report;
 
   SafetensorsWriter writer;

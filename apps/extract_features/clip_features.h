@@ -10,11 +10,11 @@
 /// What became of one clip.
 struct ClipReport {
   bool written = false;
-  std::string reason;          ///< why nothing was written
-  double duration_s = 0;       ///< of the pictures
-  long ticks = 0;              ///< of the 25 Hz grid
+  std::string reason;     ///< why nothing was written
+  double duration_s = 0;  ///< of the pictures
+  long ticks = 0;         ///< of the 25 Hz grid
   long ticks_with_face = 0;
-  long tracks = 0;             ///< written
+  long tracks = 0;  ///< written
   long main_track_ticks = 0;
 };
 

@@ -120,9 +120,8 @@ std::vector<std::string> collect_clips(const Options& options) {
     const std::vector<std::string> listed = read_clip_list(options.list);
     clips.insert(clips.end(), listed.begin(), listed.end());
   }
-  std::erase_if(clips, [&](const std::string& clip) {
-    return clip.find(options.only) == std::string::npos;
-  });
+  std::erase_if(
+      clips, [&](const std::string& clip) { return clip.find(options.only) == std::string::npos; });
   return clips;
 }
 

@@ -29,8 +29,7 @@ constexpr double kMargin = 0.3;
 
 class DlibFaceLandmarker final : public FaceLandmarker {
  public:
-  explicit DlibFaceLandmarker(dlib::shape_predictor predictor)
-      : predictor_(std::move(predictor)) {}
+  explicit DlibFaceLandmarker(dlib::shape_predictor predictor) : predictor_(std::move(predictor)) {}
 
   FaceLandmarks locate(TensorView<const std::uint8_t> luma, const FaceBox& box) const override {
     expect_shape(luma.shape(), Shape{kAny, kAny}, "face landmarks: luma");
@@ -102,9 +101,9 @@ std::shared_ptr<const FaceLandmarker> make_dlib_face_landmarker(const std::strin
                 "\"" + file + "\" is not a landmark model of dlib: " + error.what());
   }
   if (predictor.num_parts() != FaceLandmarks::kCount) {
-    throw Error(ErrorCode::kCorruptData, kContext,
-                "\"" + file + "\" places " + std::to_string(predictor.num_parts()) +
-                    " points, not 68");
+    throw Error(
+        ErrorCode::kCorruptData, kContext,
+        "\"" + file + "\" places " + std::to_string(predictor.num_parts()) + " points, not 68");
   }
   return std::make_shared<DlibFaceLandmarker>(std::move(predictor));
 }

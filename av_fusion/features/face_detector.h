@@ -24,8 +24,8 @@ struct DlibFaceDetectorOptions {
   /// A picture with a longer side than this is shrunk to it, in pixels. The smallest face that is
   /// found is about 80 pixels wide in the shrunk picture.
   int max_side_px = 720;
-  /// Where no face is found, one more search brings the longer side to this, in pixels, enlarging at
-  /// most twice; 0 = no second search.
+  /// Where no face is found, one more search brings the longer side to this, in pixels, enlarging
+  /// at most twice; 0 = no second search.
   int second_look_side_px = 960;
   /// Faces below this score are not reported. Above 0 almost all are faces; a bit below are turned
   /// and blurred faces, and false ones (see FaceTrackerOptions::min_new_score).

@@ -22,8 +22,8 @@ class FaceLandmarker {
 };
 
 /// The file that `make_dlib_face_landmarker` opens for the option `path`: `path` itself if it is
-/// not empty, else the value of the environment variable AV_FUSION_FACE_MODEL, else the first of the
-/// usual system places that exists. Throws `Error(kNotFound)` with advice on what to install.
+/// not empty, else the value of the environment variable AV_FUSION_FACE_MODEL, else the first of
+/// the usual system places that exists. Throws `Error(kNotFound)` with advice on what to install.
 std::string find_face_model(const std::string& path = {});
 
 /// dlib's predictor of 68 points (regression trees after Kazemi and Sullivan, CVPR 2014), read from

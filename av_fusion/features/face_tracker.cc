@@ -76,8 +76,8 @@ bool is_plausible(const FaceLandmarks& face, const FaceBox& box, const Shape& pi
   const float y_axis = (right.y - left.y) / distance;
   if (x_axis < 0.6F) return false;  // tilted by more than 53 degrees
   const Point mouth = face.mean(48, 60);
-  const float mouth_below = (mouth.y - (left.y + right.y) / 2) * x_axis -
-                            (mouth.x - (left.x + right.x) / 2) * y_axis;
+  const float mouth_below =
+      (mouth.y - (left.y + right.y) / 2) * x_axis - (mouth.x - (left.x + right.x) / 2) * y_axis;
   if (mouth_below < 0.5F * distance || mouth_below > 2.5F * distance) return false;
   const Point nose = face[33];
   return nose.x >= 0 && nose.y >= 0 && nose.x < static_cast<float>(picture[1]) &&
@@ -119,8 +119,8 @@ struct FaceTracker::Impl {
 
 bool FaceTracker::Impl::detection_is_due() const {
   if (!detected_before) return true;
-  const bool missed = std::any_of(tracks.begin(), tracks.end(),
-                                  [](const Track& track) { return track.missed; });
+  const bool missed =
+      std::any_of(tracks.begin(), tracks.end(), [](const Track& track) { return track.missed; });
   const int interval = missed ? options.detect_every_missed : options.detect_every;
   return ticks_since_detection >= interval;
 }
@@ -209,8 +209,7 @@ void FaceTracker::Impl::drop_doubles(std::vector<TrackedFace>& faces) {
   }
 }
 
-std::vector<TrackedFace> FaceTracker::Impl::update(TensorView<const std::uint8_t> luma,
-                                                   int ticks) {
+std::vector<TrackedFace> FaceTracker::Impl::update(TensorView<const std::uint8_t> luma, int ticks) {
   const bool hole = ticks - 1 > options.max_lost_ticks;
   if (scene_cut.is_cut(luma) || hole) {
     tracks.clear();
@@ -246,8 +245,8 @@ FaceTracker::FaceTracker(std::unique_ptr<FaceDetector> detector,
     throw Error(ErrorCode::kInvalidArgument, "face tracker",
                 "the detector and the landmarker must not be null");
   }
-  if (options.detect_every < 1 || options.detect_every_missed < 1 ||
-      options.drop_after_ticks < 1 || options.max_lost_ticks < 1) {
+  if (options.detect_every < 1 || options.detect_every_missed < 1 || options.drop_after_ticks < 1 ||
+      options.max_lost_ticks < 1) {
     throw Error(ErrorCode::kInvalidArgument, "face tracker", "every interval must be at least 1");
   }
   impl_->detector = std::move(detector);

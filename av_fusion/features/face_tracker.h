@@ -18,16 +18,16 @@ struct TrackedFace {
   int track_id = 0;         ///< the same number as long as it is taken for the same face
   FaceLandmarks landmarks;  ///< in pixels of this picture
   FaceBox box;              ///< the box the landmarks were found in
-  bool confirmed = true;    ///< false once a detection has missed the face, until one finds it again
+  bool confirmed = true;  ///< false once a detection has missed the face, until one finds it again
 };
 
 struct FaceTrackerOptions {
-  int detect_every = 6;            ///< ticks (of 40 ms) between two detections
-  int detect_every_missed = 3;     ///< the same after a detection has missed a face
-  int drop_after_ticks = 15;       ///< a face that no detection confirms for so long is given up
-  int max_lost_ticks = 5;          ///< so many ticks the landmarks may make no sense
-  float min_new_score = 0;         ///< a detection below this confirms a face but starts no track
-  float min_eye_distance_px = 9;   ///< smaller faces are not followed
+  int detect_every = 6;           ///< ticks (of 40 ms) between two detections
+  int detect_every_missed = 3;    ///< the same after a detection has missed a face
+  int drop_after_ticks = 15;      ///< a face that no detection confirms for so long is given up
+  int max_lost_ticks = 5;         ///< so many ticks the landmarks may make no sense
+  float min_new_score = 0;        ///< a detection below this confirms a face but starts no track
+  float min_eye_distance_px = 9;  ///< smaller faces are not followed
 };
 
 /// Follows faces through pictures: now and then a detection, landmarks on every picture, found in a

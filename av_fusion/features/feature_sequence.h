@@ -12,7 +12,7 @@ namespace av_fusion {
 /// Features on a regular time grid: the one parcel that goes from the features room to the model.
 template <typename T>
 struct FeatureSequence {
-  Tensor<T> values;                 ///< [T, ...], row i belongs to `timeline.at(i)`
+  Tensor<T> values;  ///< [T, ...], row i belongs to `timeline.at(i)`
   Timeline timeline;
   std::vector<std::uint8_t> valid;  ///< [T], 1 where the row was measured, 0 where it is filler
 

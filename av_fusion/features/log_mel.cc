@@ -103,7 +103,6 @@ void mel_of_spectrum(const float* spectrum, float* out) {
 }  // namespace
 
 struct LogMelExtractor::Impl {
-
   Timeline timeline;
   bool finished = false;
 

@@ -20,7 +20,8 @@ namespace av_fusion {
 ///
 /// T_b is a triangle of height 1 over three neighbouring of 82 frequencies that are equally spaced
 /// from 60 to 7600 Hz on the mel scale 2595 log10(1 + f / 700) (HTK's). Samples are in -1 ... 1,
-/// so digital silence is ln(1e-8) = -18.42 and white noise of variance v has an expectation of P = v.
+/// so digital silence is ln(1e-8) = -18.42 and white noise of variance v has an expectation of P =
+/// v.
 ///
 /// A frame is valid (1) if the whole window lay in sound that was delivered; what was not is taken
 /// as silence. Cutting the sound into other clips does not change a bit. Not thread-safe. Holds the

@@ -48,8 +48,8 @@ cv::Matx23d crop_to_source(const MouthPose& pose, const Source& source, int fact
   const double y_centre = kMouthHeight * factor / 2.0 - 0.5;
   const double x = (double(pose.anchor.x) - source.origin_x) / source.scale - 0.5;
   const double y = (double(pose.anchor.y) - source.origin_y) / source.scale - 0.5;
-  return {cosine, -sine, x - cosine * x_centre + sine * y_centre,
-          sine, cosine, y - sine * x_centre - cosine * y_centre};
+  return {cosine, -sine,  x - cosine * x_centre + sine * y_centre,
+          sine,   cosine, y - sine * x_centre - cosine * y_centre};
 }
 
 void check(TensorView<const std::uint8_t> luma, const MouthPose& pose,

@@ -10,9 +10,9 @@
 
 namespace av_fusion {
 
-inline constexpr int kMouthHeight = 64;         ///< rows of a mouth crop: 1 eye distance
-inline constexpr int kMouthWidth = 96;          ///< columns of a mouth crop: 1.5 eye distances
-inline constexpr int kLipGeometrySize = 6;      ///< values per picture
+inline constexpr int kMouthHeight = 64;     ///< rows of a mouth crop: 1 eye distance
+inline constexpr int kMouthWidth = 96;      ///< columns of a mouth crop: 1.5 eye distances
+inline constexpr int kLipGeometrySize = 6;  ///< values per picture
 
 /// Cuts the mouth out of `luma` [height, width] into `crop` [kMouthHeight, kMouthWidth], turned
 /// and scaled so that the eyes are level, one eye distance is kMouthHeight pixels and the anchor is

@@ -26,8 +26,7 @@ std::array<float, 2 * kReach + 1> make_smoothing() {
   std::array<float, 2 * kReach + 1> weights{};
   for (std::int64_t i = 0; i <= 2 * kReach; ++i) {
     const double distance = static_cast<double>(i - kReach) / 2.0;
-    weights[static_cast<std::size_t>(i)] =
-        static_cast<float>(std::exp(-0.5 * distance * distance));
+    weights[static_cast<std::size_t>(i)] = static_cast<float>(std::exp(-0.5 * distance * distance));
   }
   return weights;
 }
@@ -57,7 +56,8 @@ class TrackAssembler {
   }
 
   // Ends the track. Rows at its end that no detection confirmed are left out as far as they are not
-  // ready: the face had turned away or was gone. One row stays, so that the last chunk is not empty.
+  // ready: the face had turned away or was gone. One row stays, so that the last chunk is not
+  // empty.
   void finish() {
     while (next_ + 1 < end() && !rows_.back().confirmed) rows_.pop_back();
     while (next_ < end()) make_ready();
@@ -203,8 +203,8 @@ void MouthTrackExtractor::Impl::serve(std::int64_t tick) {
         const int id = static_cast<int>(counters.tracks++);
         track = active.try_emplace(face.track_id, id, tick).first;
       }
-      track->second.add(tick, {waiting, face.landmarks, face.box, MouthPose::of(face.landmarks),
-                               face.confirmed});
+      track->second.add(
+          tick, {waiting, face.landmarks, face.box, MouthPose::of(face.landmarks), face.confirmed});
     }
   }
   end_stale_tracks(tick);

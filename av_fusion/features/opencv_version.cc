@@ -5,8 +5,6 @@
 
 namespace av_fusion {
 
-std::string opencv_version() {
-  return cv::getVersionString();
-}
+std::string opencv_version() { return cv::getVersionString(); }
 
 }  // namespace av_fusion

@@ -68,11 +68,11 @@ struct History {
 
 struct SpeechActivity::Impl {
   bool finished = false;
-  std::deque<Spectrum> last_spectra;   // kFluxDistance at most
-  History<float> power;                // of each frame
-  History<float> flux;                 // of each frame
-  History<float> level;                // dB, smoothed
-  History<std::uint8_t> loud;          // decision without the time added around
+  std::deque<Spectrum> last_spectra;  // kFluxDistance at most
+  History<float> power;               // of each frame
+  History<float> flux;                // of each frame
+  History<float> level;               // dB, smoothed
+  History<std::uint8_t> loud;         // decision without the time added around
   std::int64_t decided = 0;
   std::vector<std::uint8_t> ready;
   std::vector<float> scratch;
@@ -171,8 +171,6 @@ void SpeechActivity::finish() {
   impl_->advance();
 }
 
-std::vector<std::uint8_t> SpeechActivity::take_ready() {
-  return std::exchange(impl_->ready, {});
-}
+std::vector<std::uint8_t> SpeechActivity::take_ready() { return std::exchange(impl_->ready, {}); }
 
 }  // namespace av_fusion

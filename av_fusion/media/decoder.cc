@@ -44,10 +44,10 @@ void Decoder::decode(const AVPacket* packet, const OnFrame& on_frame) {
   }
 }
 
-bool Decoder::drain(const OnFrame& on_frame) {
+void Decoder::drain(const OnFrame& on_frame) {
   for (int errors = 0; errors < kMaxErrorsInARow;) {
     const int result = avcodec_receive_frame(codec_.get(), frame_.get());
-    if (result == AVERROR(EAGAIN) || result == AVERROR_EOF) return true;
+    if (result == AVERROR(EAGAIN) || result == AVERROR_EOF) return;
     if (result == AVERROR(ENOMEM)) throw std::bad_alloc();
     if (result < 0) {
       ++errors_;
@@ -57,7 +57,6 @@ bool Decoder::drain(const OnFrame& on_frame) {
     on_frame(*frame_);
     av_frame_unref(frame_.get());
   }
-  return false;
 }
 
 }  // namespace av_fusion

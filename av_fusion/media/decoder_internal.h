@@ -24,7 +24,7 @@ class Decoder {
   std::int64_t errors() const { return errors_; }
 
  private:
-  bool drain(const OnFrame& on_frame);
+  void drain(const OnFrame& on_frame);
 
   FfmpegPtr<AVCodecContext> codec_;
   FfmpegPtr<AVFrame> frame_;

@@ -115,7 +115,16 @@ void InputFile::open_format() {
   }
 }
 
+PictureSize InputFile::declared_size(int index) const {
+  const auto i = static_cast<std::size_t>(index);
+  return i < declared_sizes_.size() ? declared_sizes_[i] : PictureSize{};
+}
+
 void InputFile::find_streams(std::int64_t max_pixels) {
+  for (int index = 0; index < stream_count(); ++index) {
+    const AVCodecParameters& codec = *stream(index)->codecpar;
+    declared_sizes_.push_back({codec.width, codec.height});
+  }
   ProbeOptions options(format_->nb_streams, max_pixels);
   const int result = avformat_find_stream_info(format_.get(), options.data());
   rethrow_source_error();

@@ -3,11 +3,14 @@
 
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "av_fusion/media/byte_input_internal.h"
 #include "av_fusion/media/ffmpeg_util_internal.h"
 #include "av_fusion/media/media_source.h"
+#include "av_fusion/media/picture_geometry_internal.h"
 
 namespace av_fusion {
 
@@ -26,6 +29,11 @@ class InputFile {
   AVStream* stream(int index) const { return format_->streams[index]; }
   int stream_count() const { return static_cast<int>(format_->nb_streams); }
   bool can_seek() const { return input_->can_seek(); }
+  std::optional<std::int64_t> size_bytes() const { return input_->size(); }
+
+  /// The size of a stream's pictures by the container's header; 0 x 0 if it does not say. FFmpeg
+  /// forgets it if its decoder refuses the pictures.
+  PictureSize declared_size(int index) const;
 
   /// Reads the next packet; FFmpeg's error number otherwise. Throws what the source threw.
   int read_packet(AVPacket* packet);
@@ -48,6 +56,7 @@ class InputFile {
   std::exception_ptr source_error_;  // thrown inside a callback, waiting to leave FFmpeg
   FfmpegPtr<AVIOContext> io_;
   FfmpegPtr<AVFormatContext> format_;
+  std::vector<PictureSize> declared_sizes_;
 };
 
 }  // namespace av_fusion

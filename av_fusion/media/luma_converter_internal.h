@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "av_fusion/core/tensor.h"
@@ -17,7 +18,7 @@ namespace av_fusion {
 /// through swscale, with the matrix of the picture's colour space.
 class LumaConverter {
  public:
-  /// Throws `Error(kUnsupported)`, `name` first, for a format that swscale cannot read.
+  /// `name` goes into error texts; pictures above `max_pixels` are refused.
   LumaConverter(std::string name, std::int64_t max_pixels)
       : name_(std::move(name)), max_pixels_(max_pixels) {}
 

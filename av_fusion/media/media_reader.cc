@@ -62,11 +62,14 @@ void mark_stills(MediaInfo& info, PacketQueue& packets) {
 
 void refuse_huge_pictures(const StreamInfo& stream, std::int64_t max_pixels,
                           const std::string& name) {
-  if (std::int64_t{stream.coded_width} * stream.coded_height <= max_pixels) return;
+  const std::int64_t pixels = std::max(std::int64_t{stream.coded_width} * stream.coded_height,
+                                       std::int64_t{stream.display_width} * stream.display_height);
+  if (pixels <= max_pixels) return;
   throw Error(ErrorCode::kUnsupported, name,
               "stream " + std::to_string(stream.index) + ": pictures of " +
-                  std::to_string(stream.coded_width) + " x " + std::to_string(stream.coded_height) +
-                  " pixels are above the limit of " + std::to_string(max_pixels));
+                  std::to_string(stream.display_width) + " x " +
+                  std::to_string(stream.display_height) + " pixels are above the limit of " +
+                  std::to_string(max_pixels));
 }
 
 // Samples at the front of a stream that are decoded but not presented (encoder priming).
@@ -211,13 +214,15 @@ void MediaReader::Impl::open_decoders() {
 // only sound often guess their time stamps after a seek.
 void MediaReader::Impl::enter_file() {
   if (!info_.video || !file_.can_seek()) return;
+  bool moved = false;
   for (const std::int64_t margin_us : kEntryMarginsUs) {
     const std::int64_t entry_us = begin_->us - margin_us;
     if (entry_us <= origin_.us) break;
+    moved = true;
     if (try_entry(entry_us)) return;
   }
   wait_for_key_ = false;
-  if (!packets_.seek(-1, origin_.us)) {
+  if (moved && !packets_.seek(-1, origin_.us)) {
     throw Error(ErrorCode::kIo, file_.name(), "cannot go back to the beginning of the file");
   }
 }

@@ -93,8 +93,9 @@ class MediaReader {
   /// it; `Options::start` counts from here. Does not depend on what is decoded.
   MediaTime origin() const noexcept;
 
-  /// The next picture or clip in the order of decoding, or nothing at the end. Throws `Error` only
-  /// if the source's callbacks throw or memory runs out in FFmpeg.
+  /// The next picture or clip in the order of decoding, or nothing at the end. Throws only what the
+  /// source's callbacks throw, `Error(kIo)` if reading the file fails, `Error(kInternal)`, and
+  /// `std::bad_alloc`.
   std::optional<Event> next();
 
   const Stats& stats() const noexcept;

@@ -1,5 +1,6 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstring>
 
 #include "av_fusion/media/packet_queue_internal.h"
 
@@ -12,6 +13,13 @@ constexpr std::int64_t kMaxQueuedBytes = std::int64_t{64} << 20;
 
 bool has_restarting_clock(const InputFile& file) {
   return (file.format()->iformat->flags & AVFMT_TS_DISCONT) != 0;
+}
+
+// A transport stream is a row of packets of one size; a piece of one at the end is a cut.
+bool ends_inside_a_transport_packet(const InputFile& file) {
+  const std::optional<std::int64_t> size = file.size_bytes();
+  if (!size || std::strcmp(file.format()->iformat->name, "mpegts") != 0) return false;
+  return *size % 188 != 0 && *size % 192 != 0 && *size % 204 != 0;
 }
 
 }  // namespace
@@ -92,7 +100,7 @@ bool PacketQueue::is_short(std::int64_t promised_us, std::int64_t end_us) const 
 }
 
 bool PacketQueue::truncated() const {
-  if (read_error_) return true;
+  if (read_error_ || ends_inside_a_transport_packet(file_)) return true;
   if (std::find(broken_off_.begin(), broken_off_.end(), true) != broken_off_.end()) return true;
   AVFormatContext* const format = file_.format();
   if (format->pb != nullptr && format->pb->error < 0) return true;

@@ -34,13 +34,14 @@ double rate(AVRational fraction) {
   return fraction.num > 0 && fraction.den > 0 ? av_q2d(fraction) : 0;
 }
 
-void describe_video(AVFormatContext* format, AVStream* stream, StreamInfo& info) {
-  const AVCodecParameters& codec = *stream->codecpar;
+void describe_video(const InputFile& file, AVStream* stream, StreamInfo& info) {
+  PictureSize stored{stream->codecpar->width, stream->codecpar->height};
+  if (stored == PictureSize{}) stored = file.declared_size(stream->index);
   const Orientation orientation = orientation_of(display_matrix(*stream));
-  const PictureSize shown = orientation.apply(square_pixels(
-      {codec.width, codec.height}, av_guess_sample_aspect_ratio(format, stream, nullptr)));
-  info.coded_width = codec.width;
-  info.coded_height = codec.height;
+  const AVRational aspect = av_guess_sample_aspect_ratio(file.format(), stream, nullptr);
+  const PictureSize shown = orientation.apply(square_pixels(stored, aspect));
+  info.coded_width = stored.width;
+  info.coded_height = stored.height;
   info.display_width = shown.width;
   info.display_height = shown.height;
   info.rotation_deg = orientation.clockwise_deg();
@@ -72,8 +73,8 @@ void describe_audio(const AVCodecParameters& codec, StreamInfo& info) {
   av_channel_layout_uninit(&guessed);
 }
 
-StreamInfo describe_stream(AVFormatContext* format, int index) {
-  AVStream* const stream = format->streams[index];
+StreamInfo describe_stream(const InputFile& file, int index) {
+  AVStream* const stream = file.stream(index);
   const AVCodecParameters& codec = *stream->codecpar;
   StreamInfo info;
   info.index = index;
@@ -88,7 +89,7 @@ StreamInfo describe_stream(AVFormatContext* format, int index) {
   if (stream->duration > 0) info.length = MediaDuration{to_us(stream->duration, stream->time_base)};
   if (codec.codec_type == AVMEDIA_TYPE_VIDEO) {
     info.kind = Kind::kVideo;
-    describe_video(format, stream, info);
+    describe_video(file, stream, info);
   } else if (codec.codec_type == AVMEDIA_TYPE_AUDIO) {
     info.kind = Kind::kAudio;
     describe_audio(codec, info);
@@ -151,7 +152,7 @@ MediaInfo describe(const InputFile& file) {
   info.container = file.format()->iformat->name;
   if (file.format()->duration > 0) info.duration = MediaDuration{file.format()->duration};
   for (int index = 0; index < file.stream_count(); ++index) {
-    info.streams.push_back(describe_stream(file.format(), index));
+    info.streams.push_back(describe_stream(file, index));
   }
   return info;
 }

@@ -37,9 +37,9 @@ constexpr std::uint64_t kMaxExtent = std::uint64_t{1} << 62;
 /// Bytes of an element, or 0 if the format has no such type.
 std::uint64_t element_size(std::string_view type) {
   constexpr std::pair<std::string_view, std::uint64_t> kSizes[] = {
-      {"BOOL", 1}, {"U8", 1},  {"I8", 1},   {"F8_E5M2", 1}, {"F8_E4M3", 1},
-      {"I16", 2},  {"U16", 2}, {"F16", 2},  {"BF16", 2},    {"I32", 4},
-      {"U32", 4},  {"F32", 4}, {"F64", 8},  {"I64", 8},     {"U64", 8}};
+      {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1},
+      {"I16", 2},  {"U16", 2}, {"F16", 2}, {"BF16", 2},    {"I32", 4},
+      {"U32", 4},  {"F32", 4}, {"F64", 8}, {"I64", 8},     {"U64", 8}};
   for (const auto& [name, size] : kSizes) {
     if (name == type) return size;
   }
@@ -50,19 +50,19 @@ std::uint64_t element_size(std::string_view type) {
 std::size_t header_length(std::span<const std::byte> start, std::uint64_t file_size,
                           const std::string& file) {
   if (start.size() < kLengthBytes) {
-    fail(file, "a safetensors file has at least 8 bytes, this one has " +
-                   std::to_string(start.size()));
+    fail(file,
+         "a safetensors file has at least 8 bytes, this one has " + std::to_string(start.size()));
   }
   std::uint64_t length = 0;
   std::memcpy(&length, start.data(), kLengthBytes);
-  if (length > file_size - kLengthBytes) {
-    fail(file, "the header claims " + std::to_string(length) + " bytes, but only " +
-                   std::to_string(file_size - kLengthBytes) +
-                   " follow (not a safetensors file, or a truncated one)");
-  }
+  const std::string claim = "the header claims " + std::to_string(length) + " bytes, but ";
   if (length > kMaxHeaderBytes) {
-    fail(file, "the header claims " + std::to_string(length) + " bytes; at most " +
-                   std::to_string(kMaxHeaderBytes) + " are allowed");
+    fail(file, claim + "the format allows only " + std::to_string(kMaxHeaderBytes) +
+                   " (not a safetensors file?)");
+  }
+  if (length > file_size - kLengthBytes) {
+    fail(file, claim + "only " + std::to_string(file_size - kLengthBytes) +
+                   " follow (a truncated file, or not a safetensors file)");
   }
   return static_cast<std::size_t>(length);
 }
@@ -76,7 +76,8 @@ json parse_json(std::string_view text, const std::string& file) {
     if (event == json::parse_event_t::object_end) keys.pop_back();
     if (event == json::parse_event_t::key) {
       const auto& key = value.get_ref<const std::string&>();
-      if (!keys.back().insert(key).second) fail(file, "the header has " + in_quotes(key) + " twice");
+      if (!keys.back().insert(key).second)
+        fail(file, "the header has " + in_quotes(key) + " twice");
     }
     return true;
   };
@@ -128,10 +129,12 @@ std::pair<std::uint64_t, std::uint64_t> parse_offsets(const json& entry, std::ui
   const auto begin = offsets[0].get<std::uint64_t>();
   const auto end = offsets[1].get<std::uint64_t>();
   const std::string range = "[" + std::to_string(begin) + ", " + std::to_string(end) + ")";
-  if (begin > end) fail(file, tensor, "has its bytes at " + range + ", which ends before it begins");
+  if (begin > end)
+    fail(file, tensor, "has its bytes at " + range + ", which ends before it begins");
   if (end > data_size) {
-    fail(file, tensor, "has its bytes at " + range + ", but the file holds only " +
-                           std::to_string(data_size) + " (is it truncated?)");
+    fail(file, tensor,
+         "has its bytes at " + range + ", but the file holds only " + std::to_string(data_size) +
+             " (is it truncated?)");
   }
   return {begin, end};
 }
@@ -209,8 +212,9 @@ void WeightsFile::parse_header(std::size_t length) {
     Entry entry{parse_type(value, name_, key), parse_shape(value, name_, key), 0, 0};
     const auto [begin, end] = parse_offsets(value, bytes_.size() - data_begin, name_, key);
     if (!fills(entry.shape, element_size(entry.type), end - begin)) {
-      fail(name_, key, "of type " + entry.type + " and shape " + entry.shape.to_string() +
-                           " does not fit into its " + std::to_string(end - begin) + " bytes");
+      fail(name_, key,
+           "of type " + entry.type + " and shape " + entry.shape.to_string() +
+               " does not fit into its " + std::to_string(end - begin) + " bytes");
     }
     entry.begin = data_begin + static_cast<std::size_t>(begin);
     entry.end = data_begin + static_cast<std::size_t>(end);
@@ -229,8 +233,8 @@ void WeightsFile::check_layout(std::size_t data_begin) const {
   for (const auto& [name, entry] : order) {
     if (entry->begin < at) fail(name_, name, "overlaps tensor " + in_quotes(before));
     if (entry->begin > at) {
-      fail(name_, name, "comes after " + std::to_string(entry->begin - at) +
-                            " bytes that belong to no tensor");
+      fail(name_, name,
+           "comes after " + std::to_string(entry->begin - at) + " bytes that belong to no tensor");
     }
     at = entry->end;
     before = name;
@@ -258,12 +262,13 @@ template <typename T>
 Tensor<T> WeightsFile::read_plain(std::string_view name, std::string_view type) const {
   const Entry& from = entry(name);
   if (from.type != type) {
-    throw Error(ErrorCode::kUnsupported, name_,
-                "tensor " + in_quotes(name) + " has type " + from.type + ", expected " +
-                    std::string(type));
+    throw Error(
+        ErrorCode::kUnsupported, name_,
+        "tensor " + in_quotes(name) + " has type " + from.type + ", expected " + std::string(type));
   }
   Tensor<T> tensor(from.shape);
-  if (!tensor.empty()) std::memcpy(tensor.data(), bytes_.data() + from.begin, from.end - from.begin);
+  if (!tensor.empty())
+    std::memcpy(tensor.data(), bytes_.data() + from.begin, from.end - from.begin);
   return tensor;
 }
 
@@ -279,9 +284,9 @@ Tensor<float> WeightsFile::tensor(std::string_view name) const {
   const Entry& from = entry(name);
   if (from.type == "F32") return read_plain<float>(name, "F32");
   if (from.type != "F16" && from.type != "BF16") {
-    throw Error(ErrorCode::kUnsupported, name_,
-                "tensor " + in_quotes(name) + " has type " + from.type +
-                    ", expected F32, F16 or BF16");
+    throw Error(
+        ErrorCode::kUnsupported, name_,
+        "tensor " + in_quotes(name) + " has type " + from.type + ", expected F32, F16 or BF16");
   }
   const auto convert = from.type == "F16" ? from_f16 : from_bf16;
   Tensor<float> tensor(from.shape);

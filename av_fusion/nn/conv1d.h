@@ -15,7 +15,7 @@ class Conv1d {
  public:
   struct Params {
     Tensor<float> weight;  ///< [out_channels, in_channels, kernel], PyTorch's order
-    Tensor<float> bias;    ///< [out_channels], or empty
+    Tensor<float> bias{};  ///< [out_channels], or empty
     int stride = 1;
     int dilation = 1;  ///< PyTorch's meaning: 1 is a dense kernel
     int padding = 0;   ///< zeros on either side
@@ -33,6 +33,7 @@ class Conv1d {
   std::int64_t out_length(std::int64_t length) const noexcept;
 
   /// `in` [B, T, in_channels], `out` [B, out_length(T), out_channels]; dense, distinct.
+  /// An empty `out` does nothing; an empty `in` with padding enough for an `out` is refused.
   void forward(ExecContext& context, TensorView<const float> in, TensorView<float> out) const;
 
  private:

@@ -15,7 +15,7 @@ class Conv2d {
  public:
   struct Params {
     Tensor<float> weight;  ///< [out_channels, in_channels, kernel_h, kernel_w], PyTorch's order
-    Tensor<float> bias;    ///< [out_channels], or empty
+    Tensor<float> bias{};  ///< [out_channels], or empty
     int stride = 1;        ///< both axes
     int padding = 0;       ///< zeros on every side
     Activation activation = Activation::kNone;
@@ -32,6 +32,7 @@ class Conv2d {
   Shape out_size(std::int64_t height, std::int64_t width) const;
 
   /// `in` [N, H, W, in_channels], `out` [N, out_h, out_w, out_channels]; dense, distinct.
+  /// An empty `out` does nothing; an empty `in` with padding enough for an `out` is refused.
   void forward(ExecContext& context, TensorView<const float> in, TensorView<float> out) const;
 
  private:

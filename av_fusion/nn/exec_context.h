@@ -10,12 +10,14 @@ namespace av_fusion {
 /// prepared plans (one for each layer and shape).
 ///
 /// Layers are immutable and may be shared by any number of threads; an `ExecContext` belongs to
-/// one thread at a time. After the first call with a shape, running a layer allocates nothing.
+/// one thread at a time. After the first call with a shape, running a layer allocates nothing
+/// (oneDNN itself makes a short argument table for each primitive it runs).
 class ExecContext {
  public:
   struct Options {
     /// Threads inside one primitive; 0 leaves the OpenMP default. The recommended way to use more
-    /// cores is one context per clip, each with one thread.
+    /// cores is one context per clip, each with one thread. Set through OpenMP while a layer runs,
+    /// for the calling thread only, and put back afterwards.
     int num_threads = 1;
     /// Plans kept; the least recently used one is dropped.
     std::size_t max_plans = 256;

@@ -16,7 +16,7 @@ class Linear {
  public:
   struct Params {
     Tensor<float> weight;  ///< [out_features, in_features]
-    Tensor<float> bias;    ///< [out_features], or empty
+    Tensor<float> bias{};  ///< [out_features], or empty
     Activation activation = Activation::kNone;
   };
 

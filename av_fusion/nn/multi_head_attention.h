@@ -19,6 +19,9 @@ namespace av_fusion {
 /// Self-attention when query, key and value are one sequence; cross-attention when, for example,
 /// video asks and audio answers. Symbols: B batch, Tq queries, Tk keys, D = embed_dim, H = heads,
 /// d_k = D / H. Arithmetic is f32. Immutable and safe to share between threads.
+///
+/// Scores are made for a block of queries at a time, so scratch memory grows with Tk, not Tq * Tk;
+/// with a band, time and memory are those of the band.
 class MultiHeadAttention {
  public:
   struct Params {
@@ -26,11 +29,11 @@ class MultiHeadAttention {
     Tensor<float> query_weight;  ///< [D, query width]
     Tensor<float> key_weight;    ///< [D, key width]
     Tensor<float> value_weight;  ///< [D, value width]
-    Tensor<float> query_bias;    ///< [D], or empty; the same holds for the other biases
-    Tensor<float> key_bias;
-    Tensor<float> value_bias;
+    Tensor<float> query_bias{};  ///< [D], or empty; the same holds for the other biases
+    Tensor<float> key_bias{};
+    Tensor<float> value_bias{};
     Tensor<float> out_weight;  ///< [D, D]
-    Tensor<float> out_bias;
+    Tensor<float> out_bias{};
   };
 
   /// The parameters of a fused projection, rows in the order Q, K, V: `in_proj_weight` of
@@ -38,25 +41,26 @@ class MultiHeadAttention {
   struct FusedParams {
     int num_heads = 1;
     Tensor<float> qkv_weight;  ///< [3 D, D]
-    Tensor<float> qkv_bias;    ///< [3 D], or empty
+    Tensor<float> qkv_bias{};  ///< [3 D], or empty
     Tensor<float> out_weight;  ///< [D, D]
-    Tensor<float> out_bias;    ///< [D], or empty
+    Tensor<float> out_bias{};  ///< [D], or empty
   };
 
   /// Which keys a query may see; the conditions hold together. A query that sees no key gets
   /// weights of zero and the output of an all-zero head (the output bias).
   struct Masks {
     /// [B] number of valid keys of each sequence, 0 to Tk; empty means all.
-    std::span<const std::int64_t> key_lengths;
-    std::optional<BandMask> band;
+    std::span<const std::int64_t> key_lengths{};
+    std::optional<BandMask> band{};
   };
 
   /// Optional results besides the output; a default view means "not wanted".
   struct Details {
-    TensorView<float> weights;  ///< [B, H, Tq, Tk]
-    TensorView<float>
-        band_weights;  ///< [B, H, Tq, num_lags]; lag index l is key i*stride+offset+l-width
-    TensorView<float> band_logits;  ///< as `band_weights`, before the softmax; 0 where masked
+    TensorView<float> weights{};  ///< [B, H, Tq, Tk]
+    /// [B, H, Tq, num_lags]; lag index l is key i * stride + offset + l - width. Needs a band.
+    TensorView<float> band_weights{};
+    /// As `band_weights`, before the softmax: q.k / sqrt(d_k), or 0 where a query sees no key.
+    TensorView<float> band_logits{};
   };
 
   /// Throws `Error(kInvalidArgument)` "embed_dim 64 is not divisible by num_heads 5",
@@ -82,7 +86,8 @@ class MultiHeadAttention {
     forward(context, query, key, value, out, Masks{}, Details{});
   }
 
-  /// Self-attention on `sequence` [B, T, D].
+  /// Self-attention on `sequence` [B, T, D]; with `FusedParams` one matrix product makes Q, K and
+  /// V.
   void forward(ExecContext& context, TensorView<const float> sequence, TensorView<float> out,
                const Masks& masks, const Details& details) const;
   void forward(ExecContext& context, TensorView<const float> sequence,

@@ -88,9 +88,9 @@ TEST(Aligner, AnswerDoesNotDependOnWhereBytesComeFrom) {
 TEST(Aligner, SilenceIsNotSpeech) {
   if (!test::has_ffmpeg()) GTEST_SKIP() << "the ffmpeg program is not there";
   const MediaFolder folder;
-  const std::string file = folder.make(
-      "silent.mkv", {"-i", kSample, "-f", "lavfi", "-i", "anullsrc=sample_rate=16000", "-map",
-                     "0:v", "-map", "1:a", "-c:v", "copy", "-t", "2"});
+  const std::string file =
+      folder.make("silent.mkv", {"-i", kSample, "-f", "lavfi", "-i", "anullsrc=sample_rate=16000",
+                                 "-map", "0:v", "-map", "1:a", "-c:v", "copy", "-t", "2"});
   const AlignmentRun run = Aligner().align(MediaSource::from_path(file));
   EXPECT_EQ(run.alignment.status, AlignmentStatus::kNoSpeech);
   EXPECT_EQ(run.speech.us, 0);
@@ -164,8 +164,8 @@ TEST(Aligner, ProgressMayCancel) {
 
 TEST(Aligner, TryAlignReturnsTheFailure) {
   const Aligner aligner;
-  static_assert(noexcept(std::declval<const Aligner&>().try_align(
-      std::declval<const MediaSource&>())));
+  static_assert(
+      noexcept(std::declval<const Aligner&>().try_align(std::declval<const MediaSource&>())));
   const MediaFolder folder;
   const AlignAttempt missing = aligner.try_align(MediaSource::from_path(folder.file("no.mp4")));
   EXPECT_FALSE(missing.run);

@@ -179,10 +179,10 @@ TEST_F(AvAlign, QuietPrintsOnlyWhatWasAskedFor) {
 
 TEST_F(AvAlign, ToleranceDecidesTheExitCode) {
   const std::vector<std::pair<std::string, int>> cases = {
-      {"500,-500", 0},                        // all of the interval inside
-      {"15,-45", 1},                          // all of it outside
+      {"500,-500", 0},  // all of the interval inside
+      {"15,-45", 1},    // all of it outside
       {"atsc-is191", 1},
-      {"itu-r-bt1359-acceptability", 1},      // +90
+      {"itu-r-bt1359-acceptability", 1},  // +90
   };
   for (const auto& [tolerance, exit_code] : cases) {
     const ProgramResult result = av_align({"-o", "-", "--tolerance", tolerance, kSample});
@@ -231,8 +231,8 @@ TEST_F(AvAlign, TruncatedFileIsMeasuredAsFarAsItGoes) {
   ASSERT_TRUE(report.at("offset_ms").is_number()) << report.at("reason");
   EXPECT_NEAR(report.at("offset_ms").get<double>(), true_sample_offset_ms(), 40);
 
-  const std::string mp4 = folder_.make("whole.mp4", {"-i", kSample, "-c", "copy", "-movflags",
-                                                     "+faststart"});
+  const std::string mp4 =
+      folder_.make("whole.mp4", {"-i", kSample, "-c", "copy", "-movflags", "+faststart"});
   const std::string mp4_bytes = read_file(mp4);
   const std::string cut = folder_.write("cut.mp4", mp4_bytes.substr(0, mp4_bytes.size() * 2 / 3));
   EXPECT_EQ(report_on(cut).at("input").at("truncated"), true);
@@ -307,8 +307,9 @@ TEST_F(AvAlignMedia, ObeysTheTimesOfTheContainer) {
 // ---------------------------------------------------------------- names and streams
 
 TEST_F(AvAlign, OddFileNames) {
-  for (const char* name : {"with space.mp4", "it's \"quoted\".mp4", "two\nlines.mp4", "$(pwned).mp4",
-                           "100%s.mp4", "co:lon.mp4", "\xc3\xa4\xf0\x9f\x99\x82.mp4"}) {
+  for (const char* name :
+       {"with space.mp4", "it's \"quoted\".mp4", "two\nlines.mp4", "$(pwned).mp4", "100%s.mp4",
+        "co:lon.mp4", "\xc3\xa4\xf0\x9f\x99\x82.mp4"}) {
     std::filesystem::copy_file(kSample, folder_.path() / name);
     const ProgramResult result = av_align({"-o", "-", folder_.file(name)});
     EXPECT_EQ(result.exit_code, 0) << name << ": " << result.err;
@@ -327,9 +328,9 @@ TEST_F(AvAlign, NameWithALeadingDash) {
 }
 
 TEST_F(AvAlignMedia, ListsAndChoosesStreams) {
-  const std::string file = folder_.make(
-      "two.mkv", {"-i", kSample, "-f", "lavfi", "-t", "8", "-i", "sine=frequency=300", "-map",
-                  "0:v", "-map", "1:a", "-map", "0:a", "-c:v", "copy"});
+  const std::string file =
+      folder_.make("two.mkv", {"-i", kSample, "-f", "lavfi", "-t", "8", "-i", "sine=frequency=300",
+                               "-map", "0:v", "-map", "1:a", "-map", "0:a", "-c:v", "copy"});
   const ProgramResult list = av_align({"--list-streams", file});
   EXPECT_EQ(list.exit_code, 0) << list.err;
   EXPECT_EQ(lines_of(list.out), 3U) << list.out;
@@ -410,8 +411,8 @@ TEST_F(AvAlign, HelpExplainsTheSign) {
 TEST_F(AvAlign, VersionNamesLibrariesAndModel) {
   const ProgramResult result = av_align({"--version"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  for (const char* text : {"av_align ", "oneDNN ", "FFmpeg ", "OpenCV ", "model ", "licence: ",
-                           "training data: "}) {
+  for (const char* text :
+       {"av_align ", "oneDNN ", "FFmpeg ", "OpenCV ", "model ", "licence: ", "training data: "}) {
     EXPECT_NE(result.out.find(text), std::string::npos) << text;
   }
 }

@@ -1,7 +1,5 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 // The stream must give the numbers that the model gives for the whole file at once.
-#include "av_fusion/fusion_stream_internal.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "av_fusion/core/error.h"
+#include "av_fusion/fusion_stream_internal.h"
 
 namespace av_fusion {
 namespace {
@@ -49,9 +48,7 @@ class FusionStreamTest : public ::testing::Test {
   FusionStreamTest() : model_(AlignerModel::load(AV_FUSION_SMALL_MODEL)) {}
 
   const AlignerModel::Geometry& geometry() const { return model_.geometry(); }
-  std::int64_t lead_frames() const {
-    return FusionStream::lead(model_, kWidth).us / 10'000;
-  }
+  std::int64_t lead_frames() const { return FusionStream::lead(model_, kWidth).us / 10'000; }
 
   Face make_face(int id, std::int64_t first_tick, std::int64_t length) {
     Face face{id, first_tick,
@@ -104,22 +101,23 @@ class FusionStreamTest : public ::testing::Test {
                                               speaking.end());
                   for (std::int64_t i = 0; i < evidence.lag_logits.dim(0); ++i) {
                     rows.ticks.push_back(kGrid.nearest(evidence.ticks.at(i)));
-                    rows.picture_late.push_back(
-                        evidence.picture_late[static_cast<std::size_t>(i)]);
+                    rows.picture_late.push_back(evidence.picture_late[static_cast<std::size_t>(i)]);
                     rows.box_x.push_back(fused.boxes[static_cast<std::size_t>(i)].x);
                   }
                 },
             .end_track = [this](int track_id) { rows_[track_id].ended = true; }};
   }
 
-  /// Feeds faces and sound in pieces of random length, the sound up to `skew` ticks before or behind.
+  /// Feeds faces and sound in pieces of random length, the sound up to `skew` ticks before or
+  /// behind.
   void feed(FusionStream& stream, const std::vector<Face>& faces, const Tensor<float>& mel,
             std::int64_t ticks, std::int64_t skew) {
     std::int64_t tick = 0;
     std::int64_t frame = 0;
     while (tick < ticks || frame < mel.dim(0)) {
       const std::int64_t ahead = frame / geometry().audio_per_video - tick;
-      const bool sound = tick >= ticks || (frame < mel.dim(0) && ahead < skew && random_() % 2 == 0) ||
+      const bool sound = tick >= ticks ||
+                         (frame < mel.dim(0) && ahead < skew && random_() % 2 == 0) ||
                          (frame < mel.dim(0) && ahead < -skew);
       if (sound) {
         const auto to = std::min<std::int64_t>(mel.dim(0), frame + 1 + random_() % 150);
@@ -129,8 +127,10 @@ class FusionStreamTest : public ::testing::Test {
       }
       const auto to = std::min<std::int64_t>(ticks, tick + 1 + random_() % 9);
       for (const Face& face : faces) {
-        const std::int64_t from_row = std::clamp<std::int64_t>(tick - face.first_tick, 0, face.length());
-        const std::int64_t to_row = std::clamp<std::int64_t>(to - face.first_tick, 0, face.length());
+        const std::int64_t from_row =
+            std::clamp<std::int64_t>(tick - face.first_tick, 0, face.length());
+        const std::int64_t to_row =
+            std::clamp<std::int64_t>(to - face.first_tick, 0, face.length());
         if (to_row > from_row) stream.push_mouths(chunk_of(face, from_row, to_row), kGrid);
       }
       tick = to;
@@ -184,9 +184,9 @@ class FusionStreamTest : public ::testing::Test {
 TEST_F(FusionStreamTest, GivesWholeFileNumbers) {
   const std::int64_t ticks = 400;
   std::vector<Face> faces;
-  faces.push_back(make_face(0, 0, 400));     // from the first to the last tick
-  faces.push_back(make_face(1, 137, 101));   // in the middle
-  faces.push_back(make_face(2, 390, 5));     // shorter than any context
+  faces.push_back(make_face(0, 0, 400));    // from the first to the last tick
+  faces.push_back(make_face(1, 137, 101));  // in the middle
+  faces.push_back(make_face(2, 390, 5));    // shorter than any context
   const Tensor<float> mel = make_mel(lead_frames() + 4 * ticks + kWidth + geometry().audio_future);
   FusionStream::Options options;
   options.width = kWidth;

@@ -13,8 +13,8 @@ struct ProgramResult {
   std::string err;
 };
 
-/// Runs `arguments[0]` (found along PATH) with the rest as arguments, without a shell, and waits for
-/// it. Exit code 127: it could not be started. stdin is empty.
+/// Runs `arguments[0]` (found along PATH) with the rest as arguments, without a shell, and waits
+/// for it. Exit code 127: it could not be started. stdin is empty.
 ProgramResult run_program(const std::vector<std::string>& arguments);
 
 }  // namespace av_fusion::test

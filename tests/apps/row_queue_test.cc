@@ -1,11 +1,10 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
-#include "av_fusion/row_queue_internal.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "av_fusion/chunk_plan_internal.h"
+#include "av_fusion/row_queue_internal.h"
 
 namespace av_fusion {
 namespace {

@@ -36,7 +36,8 @@ class FaceTrackerTest : public ::testing::Test {
 
 TEST_F(FaceTrackerTest, KeepsItsNumberWhileTheFaceMoves) {
   for (int i = 0; i < 100; ++i) {
-    const FakeFace face{100.0 + i, 90 + 20 * std::sin(i * 0.2), 40 + 0.2 * i, 0.1 * std::sin(i * 0.1)};
+    const FakeFace face{100.0 + i, 90 + 20 * std::sin(i * 0.2), 40 + 0.2 * i,
+                        0.1 * std::sin(i * 0.1)};
     const auto faces = show({face});
     ASSERT_EQ(faces.size(), 1U) << i;
     EXPECT_EQ(faces[0].track_id, 0);
@@ -157,8 +158,8 @@ TEST_F(FaceTrackerTest, AChangeOfThePictureSizeIsACut) {
 
 TEST_F(FaceTrackerTest, IgnoresFacesThatAreTooSmallOrImpossible) {
   EXPECT_TRUE(show({{100, 90, 8}}).empty());
-  EXPECT_TRUE(show({{100, 90, 40, 2.0}}).empty());   // lying on its side
-  EXPECT_TRUE(show({{100, 225, 40}}).empty());       // mouth below the picture
+  EXPECT_TRUE(show({{100, 90, 40, 2.0}}).empty());  // lying on its side
+  EXPECT_TRUE(show({{100, 225, 40}}).empty());      // mouth below the picture
   EXPECT_EQ(tracker_.tracks_seen(), 0);
 }
 

@@ -15,11 +15,11 @@ namespace av_fusion::testing {
 
 /// A drawn face: where it is and how far the mouth is open.
 struct FakeFace {
-  double x = 0;             ///< middle between the eyes, pixels
+  double x = 0;  ///< middle between the eyes, pixels
   double y = 0;
-  double eye_distance = 60; ///< pixels
-  double angle = 0;         ///< radians, clockwise in the picture
-  double opening = 0;       ///< distance of the lips, eye distances
+  double eye_distance = 60;  ///< pixels
+  double angle = 0;          ///< radians, clockwise in the picture
+  double opening = 0;        ///< distance of the lips, eye distances
   bool visible_to_detector = true;
 };
 

@@ -53,7 +53,8 @@ std::vector<double> reference_frame(const std::vector<float>& samples, std::int6
   std::vector<double> bands;
   for (int b = 0; b < kBands; ++b) {
     double sum = 0;
-    for (int k = 0; k <= 256; ++k) sum += triangle(b, k * 31.25) * power[static_cast<std::size_t>(k)];
+    for (int k = 0; k <= 256; ++k)
+      sum += triangle(b, k * 31.25) * power[static_cast<std::size_t>(k)];
     bands.push_back(std::log(1e-8 + sum));
   }
   return bands;
@@ -205,8 +206,8 @@ TEST(LogMel, DoesNotDriftOverManyRoundedClips) {
 TEST(LogMel, HolesAndTheOutsideAreSilenceAndNotValid) {
   const std::vector<float> samples = make_sound(16000);
   LogMelExtractor extractor({{-100'000}, LogMelExtractor::kHop});
-  extractor.push(cut(samples, 0, 8000));       // 0 to 0.5 s
-  extractor.push(cut(samples, 11200, 4800));   // 0.7 to 1.0 s
+  extractor.push(cut(samples, 0, 8000));      // 0 to 0.5 s
+  extractor.push(cut(samples, 11200, 4800));  // 0.7 to 1.0 s
   extractor.finish({1'200'000});
   const auto mel = extractor.take_ready();
   ASSERT_EQ(mel.length(), 131);

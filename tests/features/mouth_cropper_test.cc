@@ -80,8 +80,7 @@ TEST_P(MouthCropOfADrawnFace, ShowsTheMouthAtTheSamePlaceAndSize) {
 INSTANTIATE_TEST_SUITE_P(SizesAndTilts, MouthCropOfADrawnFace,
                          ::testing::Values(Layout{20, 0}, Layout{45, 0}, Layout{64, 0},
                                            Layout{64, 0.3}, Layout{64, -0.6}, Layout{100, 0.1},
-                                           Layout{150, -0.2}, Layout{240, 0.25},
-                                           Layout{400, 0.4}));
+                                           Layout{150, -0.2}, Layout{240, 0.25}, Layout{400, 0.4}));
 
 TEST(MouthCrop, AveragesFinePatternsOfLargeFaces) {
   for (const double eye_distance : {128.0, 300.0}) {
@@ -163,12 +162,12 @@ TEST(LipGeometry, MeasuresTheDrawnFaceAtAnySizeAndTilt) {
     for (const double angle : {0.0, -0.5, 0.7}) {
       const FakeFace face{500, 400, eye_distance, angle, 0.3};
       const auto geometry = lip_geometry(fake_landmarks(face), static_cast<float>(eye_distance));
-      EXPECT_NEAR(geometry[0], 0.3, 1e-3);         // inner opening
-      EXPECT_NEAR(geometry[1], 0.3 + 0.2, 1e-3);   // outer opening
-      EXPECT_NEAR(geometry[2], 0.8, 1e-3);         // outer width
-      EXPECT_NEAR(geometry[3], 0.6, 1e-3);         // inner width
-      EXPECT_NEAR(geometry[4], 1.1 + 0.3, 1e-3);   // nose base to chin
-      EXPECT_NEAR(geometry[5], 0.3, 1e-3);         // nose base to upper lip
+      EXPECT_NEAR(geometry[0], 0.3, 1e-3);        // inner opening
+      EXPECT_NEAR(geometry[1], 0.3 + 0.2, 1e-3);  // outer opening
+      EXPECT_NEAR(geometry[2], 0.8, 1e-3);        // outer width
+      EXPECT_NEAR(geometry[3], 0.6, 1e-3);        // inner width
+      EXPECT_NEAR(geometry[4], 1.1 + 0.3, 1e-3);  // nose base to chin
+      EXPECT_NEAR(geometry[5], 0.3, 1e-3);        // nose base to upper lip
     }
   }
 }

@@ -18,9 +18,9 @@
 namespace av_fusion {
 namespace {
 
+using testing::fake_landmarks;
 using testing::FakeDetector;
 using testing::FakeFace;
-using testing::fake_landmarks;
 using testing::FakeLandmarker;
 using testing::FakeWorld;
 
@@ -110,7 +110,8 @@ void expect_nearest_pictures(const std::vector<std::int64_t>& times) {
   const std::int64_t last_tick = Timeline{{times.front()}, {kTickUs}}.nearest({times.back()});
   EXPECT_EQ(track.length(), last_tick + 1);
   for (std::int64_t i = 0; i < track.length(); ++i) {
-    EXPECT_EQ(track.times[static_cast<std::size_t>(i)], nearest(times, times.front() + i * kTickUs));
+    EXPECT_EQ(track.times[static_cast<std::size_t>(i)],
+              nearest(times, times.front() + i * kTickUs));
   }
   EXPECT_EQ(result.counters.ticks, last_tick + 1);
   EXPECT_EQ(result.counters.ticks_with_face, last_tick + 1);
@@ -184,7 +185,8 @@ TEST(MouthTrackExtractor, GeometryFollowsTheLipsTickByTick) {
 }
 
 TEST(MouthTrackExtractor, SmoothsTheFrameOfTheCrop) {
-  // The face trembles by a pixel from picture to picture over a still background; the crop must not.
+  // The face trembles by a pixel from picture to picture over a still background; the crop must
+  // not.
   const auto scene = [](std::int64_t us) {
     const double jitter = us / kTickUs % 2 == 0 ? 1.0 : -1.0;
     return std::vector<FakeFace>{{160 + jitter, 90, 64}};
@@ -254,8 +256,8 @@ TEST(MouthTrackExtractor, LeavesOutTheEndThatNoDetectionConfirms) {
   };
   const Result result = run(regular(25, 3, 0), scene);
   ASSERT_EQ(result.tracks.size(), 1U);
-  // Confirmed at tick 24, missed at 30, given up at 40; the rows of 34 to 39 are not ready then, and
-  // one of them stays.
+  // Confirmed at tick 24, missed at 30, given up at 40; the rows of 34 to 39 are not ready then,
+  // and one of them stays.
   EXPECT_EQ(result.tracks.at(0).length(), 35);
 }
 

@@ -57,10 +57,33 @@ TEST(DlibFaceDetector, FindsNothingInNothing) {
   EXPECT_THROW(make_dlib_face_detector(options), Error);
 }
 
+// A host decides how many threads there are: OpenCV and dlib must do their work on the caller's.
+TEST(Threads, AreLeftToTheHost) {
+  const auto count = [] {
+    const fs::directory_iterator tasks("/proc/self/task");
+    return std::distance(fs::begin(tasks), fs::end(tasks));
+  };
+  if (!fs::exists("/proc/self/task")) GTEST_SKIP() << "no /proc";
+  const auto before = count();
+  Tensor<std::uint8_t> luma(Shape{2000, 3000});
+  for (std::int64_t i = 0; i < luma.num_elements(); ++i) {
+    luma.data()[i] = static_cast<std::uint8_t>(i * i / 977);
+  }
+  make_dlib_face_detector()->detect(luma.view());
+  Tensor<std::uint8_t> crop(Shape{kMouthHeight, kMouthWidth});
+  for (const float eye_distance : {30.0F, 100.0F, 190.0F, 800.0F}) {
+    crop_mouth(luma.view(), {{1500, 1000}, eye_distance, 0.1F}, crop.view());
+  }
+  LogMelExtractor mel({{0}, LogMelExtractor::kHop});
+  mel.push({{0}, std::vector<float>(160000, 0.1F)});
+  EXPECT_EQ(count(), before);
+}
+
 class RealClip : public ::testing::Test {
  protected:
   void SetUp() override {
-    const fs::path clip = fs::path(AV_FUSION_SHARED_DIR) / "data/val/grid_other/grid_other_0001.mp4";
+    const fs::path clip =
+        fs::path(AV_FUSION_SHARED_DIR) / "data/val/grid_other/grid_other_0001.mp4";
     if (std::string(AV_FUSION_SHARED_DIR).empty() || !fs::exists(clip)) {
       GTEST_SKIP() << "the talking-face clips are not there (AV_FUSION_SHARED_DIR)";
     }
@@ -101,7 +124,8 @@ TEST_F(RealClip, TheSameFaceAtOtherSizesGivesTheSameCrop) {
     EXPECT_EQ(boxes.size(), 1U);
     Tensor<std::uint8_t> crop(Shape{kMouthHeight, kMouthWidth});
     if (!boxes.empty()) {
-      crop_mouth(luma.view(), MouthPose::of(landmarker->locate(luma.view(), boxes[0])), crop.view());
+      crop_mouth(luma.view(), MouthPose::of(landmarker->locate(luma.view(), boxes[0])),
+                 crop.view());
     }
     return crop;
   };

@@ -34,7 +34,8 @@ std::vector<std::uint8_t> activity(const FeatureSequence<float>& mel) {
 
 double share(const std::vector<std::uint8_t>& decisions, double from_s, double to_s) {
   double sum = 0;
-  const auto from = static_cast<std::size_t>(from_s * 100), to = static_cast<std::size_t>(to_s * 100);
+  const auto from = static_cast<std::size_t>(from_s * 100),
+             to = static_cast<std::size_t>(to_s * 100);
   for (std::size_t i = from; i < to; ++i) sum += decisions.at(i);
   return sum / static_cast<double>(to - from);
 }

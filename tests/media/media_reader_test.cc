@@ -145,7 +145,7 @@ TEST_F(MediaReaderTest, TruncatedMatroskaAndTransportStream) {
     make(name, "-c:v mpeg2video -c:a mp2");
     EXPECT_FALSE(decode(dir_ / name).stats.truncated) << name;
     std::vector<std::uint8_t> bytes = read_file(dir_ / name);
-    bytes.resize(bytes.size() * 6 / 10);
+    bytes.resize(bytes.size() * 6 / 10 / 188 * 188 + 100);  // inside a packet
     write_file(dir_ / name, bytes);
     EXPECT_TRUE(decode(dir_ / name).stats.truncated) << name;
   }
@@ -266,7 +266,7 @@ TEST_P(PartTest, StartAndDurationAreExact) {
     EXPECT_NEAR(part.stats.first_sample->seconds(),
                 std::max(begin, *whole.stats.first_sample).seconds(), 0.0001);
     EXPECT_NEAR(part.stats.end_of_sound->seconds(),
-                std::min(end, *whole.stats.end_of_sound).seconds(), 0.0001);
+                std::min(end, *whole.stats.end_of_sound).seconds(), 0.0006);
     for (const double click_s : {0.5, 1.7, 3.3}) {
       const double at = find_click(whole.clips, whole.frames[0].time.seconds() + click_s);
       if (at < begin.seconds() + 0.01 || at > end.seconds() - 0.01) continue;

@@ -82,8 +82,8 @@ float largest_difference(const Tensor<float>& whole, std::int64_t begin, std::in
   const std::int64_t width = whole.dim(1);
   float largest = 0;
   for (std::int64_t i = 0; i < (end - begin) * width; ++i) {
-    largest = std::max(largest, std::abs(whole.data()[begin * width + i] -
-                                         part.data()[part_begin * width + i]));
+    largest = std::max(
+        largest, std::abs(whole.data()[begin * width + i] - part.data()[part_begin * width + i]));
   }
   return largest;
 }
@@ -190,7 +190,8 @@ TEST_F(AlignerModelTest, TwoThreadsShareAModelAndGetTheSameBits) {
       model_.encode_video(context, crops_.view(), lips_.view(), video.view());
       model_.encode_audio(context, mel_.view(), audio.view());
       const FusionResult fusion = fuse(context, video.view(), audio.view(), 0, 20);
-      for (const Tensor<float>* part : {&fusion.lag_logits, &fusion.head_weights, &fusion.speaking}) {
+      for (const Tensor<float>* part :
+           {&fusion.lag_logits, &fusion.head_weights, &fusion.speaking}) {
         result.insert(result.end(), part->elements().begin(), part->elements().end());
       }
     }
@@ -208,7 +209,8 @@ TEST_F(AlignerModelTest, NothingInNothingOut) {
   EXPECT_NO_THROW(encode_video(crops_.view().slice(0, 0), lips_.view().slice(0, 0)));
   EXPECT_NO_THROW(encode_audio(mel_.view().slice(0, 0)));
   const Tensor<float> audio = encode_audio(mel_.view());
-  EXPECT_NO_THROW(fuse(context_, Tensor<float>({0, geometry_.token_dim}).view(), audio.view(), 0, 5));
+  EXPECT_NO_THROW(
+      fuse(context_, Tensor<float>({0, geometry_.token_dim}).view(), audio.view(), 0, 5));
 }
 
 TEST_F(AlignerModelTest, NoSoundIsSoundThatNobodyHears) {
@@ -247,9 +249,8 @@ TEST_F(AlignerModelTest, NamesTheInputThatDoesNotFit) {
                ErrorCode::kInvalidArgument, {"log-mel frames", "not dense"});
   expect_error([&] { model_.fuse(context_, tokens.view(), audio.view(), 0, -1, {}, {}, {}); },
                ErrorCode::kInvalidArgument, {"width", "-1"});
-  expect_error(
-      [&] { fuse(context_, tokens.view(), audio.view(), std::int64_t{1} << 62, 3); },
-      ErrorCode::kInvalidArgument, {"first_key"});
+  expect_error([&] { fuse(context_, tokens.view(), audio.view(), std::int64_t{1} << 62, 3); },
+               ErrorCode::kInvalidArgument, {"first_key"});
   expect_error([&] { model_.fuse(context_, tokens.view(), audio.view(), 0, 3, {}, {}, {}); },
                ErrorCode::kShapeMismatch, {"lag logits", "[75, 7]"});
 }

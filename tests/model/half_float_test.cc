@@ -15,10 +15,10 @@ TEST(HalfFloat, ConvertsF16) {
   EXPECT_EQ(from_f16(0x3c00), 1.0f);
   EXPECT_EQ(from_f16(0xc000), -2.0f);
   EXPECT_EQ(from_f16(0x3555), 0.333251953125f);
-  EXPECT_EQ(from_f16(0x7bff), 65504.0f);       // the largest
-  EXPECT_EQ(from_f16(0x0400), 0x1p-14f);       // the smallest normal number
-  EXPECT_EQ(from_f16(0x03ff), 0x1.ff8p-15f);   // the largest subnormal number
-  EXPECT_EQ(from_f16(0x0001), 0x1p-24f);       // the smallest
+  EXPECT_EQ(from_f16(0x7bff), 65504.0f);      // the largest
+  EXPECT_EQ(from_f16(0x0400), 0x1p-14f);      // the smallest normal number
+  EXPECT_EQ(from_f16(0x03ff), 0x1.ff8p-15f);  // the largest subnormal number
+  EXPECT_EQ(from_f16(0x0001), 0x1p-24f);      // the smallest
   EXPECT_EQ(from_f16(0x8001), -0x1p-24f);
   EXPECT_EQ(from_f16(0x0000), 0.0f);
   EXPECT_TRUE(std::signbit(from_f16(0x8000)));

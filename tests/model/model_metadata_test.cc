@@ -97,21 +97,22 @@ TEST(ModelMetadata, RefusesEntriesThatItDoesNotKnow) {
 
 TEST(ModelMetadata, RefusesAConfigThatCannotBe) {
   const std::string dim = R"(\"token_dim\": 32)";
-  for (const char* value : {"0", "-32", "32.0", "\\\"32\\\"", "null", "5000",
-                            "18446744073709551615", "1e30"}) {
+  for (const char* value :
+       {"0", "-32", "32.0", "\\\"32\\\"", "null", "5000", "18446744073709551615", "1e30"}) {
     expect_corrupt(dim, R"(\"token_dim\": )" + std::string(value), {"config", "token_dim"});
   }
   expect_corrupt(R"(\"num_heads\": 2)", R"(\"num_heads\": 5)",
                  {"token_dim", "multiple", "num_heads"});
   expect_corrupt(R"(\"temporal_kernel\": 5)", R"(\"temporal_kernel\": 4)",
                  {"temporal_kernel", "odd"});
-  expect_corrupt(R"(\"mouth_height\": 32)", R"(\"mouth_height\": 40)", {"mouth_height", "multiple of 16"});
-  expect_corrupt(R"(\"mouth_width\": 48)", R"(\"mouth_width\": 56)", {"mouth_width", "multiple of 16"});
+  expect_corrupt(R"(\"mouth_height\": 32)", R"(\"mouth_height\": 40)",
+                 {"mouth_height", "multiple of 16"});
+  expect_corrupt(R"(\"mouth_width\": 48)", R"(\"mouth_width\": 56)",
+                 {"mouth_width", "multiple of 16"});
   expect_corrupt(R"([4, 8, 16])", R"([])", {"picture_channels"});
   expect_corrupt(R"([4, 8, 16])", R"([4, 8, 0])", {"picture_channels"});
   expect_corrupt(R"([4, 8, 16])", R"([4, 8, \"x\"])", {"picture_channels"});
-  expect_corrupt(R"([4, 8, 16])", R"([1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1])",
-                 {"picture_channels"});
+  expect_corrupt(R"([4, 8, 16])", R"([1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1])", {"picture_channels"});
 }
 
 TEST(ModelMetadata, RefusesACalibrationThatCannotBe) {

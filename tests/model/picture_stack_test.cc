@@ -45,8 +45,8 @@ std::vector<std::vector<double>> pooled(const Tensor<std::uint8_t>& pictures, st
 }
 
 /// x_t of the header for all pixels of a picture, zero outside.
-std::vector<double> reference(const std::vector<std::vector<double>>& pictures,
-                              std::int64_t radius, std::int64_t t) {
+std::vector<double> reference(const std::vector<std::vector<double>>& pictures, std::int64_t radius,
+                              std::int64_t t) {
   const std::size_t pixels = pictures[0].size();
   const auto count = static_cast<std::int64_t>(pictures.size());
   std::vector<double> x(pixels);
@@ -72,9 +72,9 @@ std::vector<double> reference(const std::vector<std::vector<double>>& pictures,
 }
 
 void check(std::int64_t count, const Sizes& sizes, std::int64_t at_once) {
-  SCOPED_TRACE(::testing::Message() << count << " pictures, pool " << sizes.pool << ", radii "
-                                    << sizes.mean << " and " << sizes.stack << ", " << at_once
-                                    << " at once");
+  SCOPED_TRACE(::testing::Message()
+               << count << " pictures, pool " << sizes.pool << ", radii " << sizes.mean << " and "
+               << sizes.stack << ", " << at_once << " at once");
   const Tensor<std::uint8_t> pictures = random_pictures(count);
   PictureStack stack(pictures.view(), sizes.pool, sizes.mean, sizes.stack);
   ASSERT_EQ(stack.channels(), 2 * sizes.stack + 1);

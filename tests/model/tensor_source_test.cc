@@ -37,8 +37,11 @@ TEST(TensorSource, ChecksWhatItHandsOut) {
   expect_error([&] { source.take("c", {1}); }, ErrorCode::kNotFound, {"two", "\"c\""});
   expect_error([&] { source.take("a", {2}); }, ErrorCode::kShapeMismatch,
                {"two", "\"a\"", "expected [2], got [1]"});
-  expect_error([&] { source.take("b", {1, 1}); }, ErrorCode::kCorruptData,
-               {"two", "\"b\"", "not finite"});
+  expect_error(
+      [&] {
+        source.take("b", {1, 1});
+      },
+      ErrorCode::kCorruptData, {"two", "\"b\"", "not finite"});
 }
 
 }  // namespace

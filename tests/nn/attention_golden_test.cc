@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(PyTorch, SelfAttentionGolden,
                          testing::Values(SelfCase{"self", 4, {}}, SelfCase{"self_no_bias", 5, {}},
                                          SelfCase{"self_lengths", 3, {17, 9, 1}},
                                          SelfCase{"plain", 4, {}}),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& test) { return test.param.name; });
 
 struct CrossCase {
   std::string name;
@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(PyTorch, CrossAttentionGolden,
                          testing::Values(CrossCase{"cross", 4, {}},
                                          CrossCase{"cross_no_bias", 2, {}},
                                          CrossCase{"cross_band", 4, BandMask{4, 10, 21}}),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace av_fusion

@@ -9,8 +9,8 @@
 
 namespace av_fusion {
 
-/// A picture that dlib can read in place: [height, width] with dense columns. dlib's image interface
-/// consists of the functions below, found by argument-dependent lookup.
+/// A picture that dlib can read in place: [height, width] with dense columns. dlib's image
+/// interface consists of the functions below, found by argument-dependent lookup.
 struct DlibImage {
   TensorView<const std::uint8_t> luma;
 };

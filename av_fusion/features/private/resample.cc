@@ -15,8 +15,8 @@ struct AxisWeights {
   std::vector<float> weights;
 };
 
-// Adds the overlap of the interval [from, to) with every pixel, scaled to a sum of 1; pixels outside
-// 0 ... extent-1 count for the border pixel.
+// Adds the overlap of the interval [from, to) with every pixel, scaled to a sum of 1; pixels
+// outside 0 ... extent-1 count for the border pixel.
 void add_average(double from, double to, int extent, AxisWeights& axis) {
   const int low = static_cast<int>(std::floor(from));
   const int high = std::max(low, static_cast<int>(std::ceil(to)) - 1);

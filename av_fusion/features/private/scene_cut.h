@@ -11,9 +11,9 @@ namespace av_fusion {
 /// Says whether a picture starts a new scene, from thumbnails of it and the picture before.
 class SceneCutDetector {
  public:
-  /// Takes the next picture [height, width], not empty. True if it has little in common with the one
-  /// before: the mean difference of the thumbnails is large and they do not correlate either, so
-  /// that a flash or a fade alone is no cut. The first picture is none; a change of size is one.
+  /// Takes the next picture [height, width], not empty. True if it has little in common with the
+  /// one before: the mean difference of the thumbnails is large and they do not correlate either,
+  /// so that a flash or a fade alone is no cut. The first picture is none; a change of size is one.
   bool is_cut(TensorView<const std::uint8_t> luma);
 
  private:

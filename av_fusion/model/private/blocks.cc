@@ -11,8 +11,8 @@ Linear make_linear(TensorSource& source, const std::string& prefix, std::int64_t
 }
 
 LayerNorm make_layer_norm(TensorSource& source, const std::string& prefix, std::int64_t dim) {
-  return LayerNorm(
-      {.scale = source.take(prefix + "weight", {dim}), .shift = source.take(prefix + "bias", {dim})});
+  return LayerNorm({.scale = source.take(prefix + "weight", {dim}),
+                    .shift = source.take(prefix + "bias", {dim})});
 }
 
 Conv1d make_conv1d(TensorSource& source, const std::string& prefix, std::int64_t out_channels,
@@ -25,8 +25,8 @@ Conv1d make_conv1d(TensorSource& source, const std::string& prefix, std::int64_t
                  .activation = activation});
 }
 
-MultiHeadAttention make_attention(TensorSource& source, const std::string& prefix,
-                                  std::int64_t dim, std::int64_t num_heads) {
+MultiHeadAttention make_attention(TensorSource& source, const std::string& prefix, std::int64_t dim,
+                                  std::int64_t num_heads) {
   const auto weight = [&](const char* layer) {
     return source.take(prefix + layer + ".weight", {dim, dim});
   };

@@ -25,8 +25,8 @@ Conv1d make_conv1d(TensorSource& source, const std::string& prefix, std::int64_t
                    std::int64_t in_channels, std::int64_t kernel, std::int64_t dilation,
                    Activation activation);
 /// Attention with the layers `prefix`query, key, value and out.
-MultiHeadAttention make_attention(TensorSource& source, const std::string& prefix,
-                                  std::int64_t dim, std::int64_t num_heads);
+MultiHeadAttention make_attention(TensorSource& source, const std::string& prefix, std::int64_t dim,
+                                  std::int64_t num_heads);
 
 /// The same elements in another shape; `view` must be dense.
 template <typename T>

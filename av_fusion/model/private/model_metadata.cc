@@ -37,7 +37,8 @@ class Section {
  public:
   Section(const WeightsFile& file, std::string_view key)
       : file_(file), key_(key), object_(json::parse(text(file, key), nullptr, false)) {
-    if (!object_.is_object()) fail(file, "the metadata's " + in_quotes(key) + " is not a JSON object");
+    if (!object_.is_object())
+      fail(file, "the metadata's " + in_quotes(key) + " is not a JSON object");
   }
 
   /// An integer in [lowest, highest].
@@ -156,8 +157,9 @@ ModelConfig read_config(const WeightsFile& file) {
   }
   if (config.temporal_kernel % 2 == 0) section.refuse("temporal_kernel", "is not odd");
   const std::int64_t shrink = config.picture_pool << config.picture_channels.size();
-  const std::string divisor = "is not a multiple of " + std::to_string(shrink) +
-                              ", the factor by which \"picture_pool\" and \"picture_channels\" shrink it";
+  const std::string divisor =
+      "is not a multiple of " + std::to_string(shrink) +
+      ", the factor by which \"picture_pool\" and \"picture_channels\" shrink it";
   if (config.mouth_height % shrink != 0) section.refuse("mouth_height", divisor);
   if (config.mouth_width % shrink != 0) section.refuse("mouth_width", divisor);
   return config;

@@ -24,8 +24,8 @@ class PictureStack {
  public:
   /// `pictures` [T, H, W] dense; `pool` divides H and W. The limits on the sizes in
   /// model_metadata.cc keep all sums in range.
-  PictureStack(TensorView<const std::uint8_t> pictures, std::int64_t pool,
-               std::int64_t mean_radius, std::int64_t stack_radius);
+  PictureStack(TensorView<const std::uint8_t> pictures, std::int64_t pool, std::int64_t mean_radius,
+               std::int64_t stack_radius);
 
   std::int64_t channels() const noexcept { return channels_; }
   std::int64_t height() const noexcept { return height_; }  ///< of a pooled picture

@@ -17,12 +17,12 @@ std::vector<Conv2d> make_convs(const ModelConfig& config, TensorSource& source) 
   std::int64_t in_channels = 2 * config.stack_radius + 1;
   for (const std::int64_t out_channels : config.picture_channels) {
     const std::string prefix = "video.convs." + std::to_string(convs.size()) + ".";
-    convs.push_back(Conv2d({.weight = source.take(prefix + "weight",
-                                                  {out_channels, in_channels, 3, 3}),
-                            .bias = source.take(prefix + "bias", {out_channels}),
-                            .stride = 2,
-                            .padding = 1,
-                            .activation = Activation::kRelu}));
+    convs.push_back(
+        Conv2d({.weight = source.take(prefix + "weight", {out_channels, in_channels, 3, 3}),
+                .bias = source.take(prefix + "bias", {out_channels}),
+                .stride = 2,
+                .padding = 1,
+                .activation = Activation::kRelu}));
     in_channels = out_channels;
   }
   return convs;
