@@ -4,6 +4,8 @@
 # not have: a room that includes a room it must not know, third-party headers outside of their room, or
 # anything private or third-party in a header that is installed.
 
+cmake_minimum_required(VERSION 3.25)
+
 # Room -> the rooms it may include, besides itself.
 set(may_core "")
 set(may_media core)

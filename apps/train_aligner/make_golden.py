@@ -36,9 +36,9 @@ CASES = {
     # Shorter than its own receptive field, with everything that can be left out left out.
     "tiny": (Config(token_dim=6, num_heads=1, mouth_height=8, mouth_width=12, lip_features=1,
                     mel_bands=3, audio_per_video=3, mean_radius=0, stack_radius=0,
-                    picture_pool=1, picture_channels=(3, 2), lip_channels=1, temporal_kernel=3, video_blocks=0,
-                    video_attention_width=1, audio_dilations=(), audio_attention_width=2,
-                    feed_forward=5),
+                    picture_pool=1, picture_channels=(3, 2), lip_channels=1, temporal_kernel=3,
+                    video_blocks=0, video_attention_width=1, audio_dilations=(),
+                    audio_attention_width=2, feed_forward=5),
              2, 4, [(0, 0), (1, 3), (900, 2)]),
     "full": (Config(), 90, 420, [(40, 100), (-10, 50)]),
 }

@@ -15,6 +15,7 @@ import argparse
 import copy
 import dataclasses
 import json
+import math
 import pathlib
 import time
 
@@ -179,24 +180,33 @@ def hit_rates(net, clips, lengths=(5, 15, 25, 50)):
     return {k: (round(100 * float(np.mean(v)), 1), len(v)) for k, v in sorted(hits.items())}
 
 
+def lag_contrast(summed, ticks, reach=12):
+    """How far the best lag stands out, for each tick: its evidence less the best beyond 120 ms."""
+    k = int(summed.argmax())
+    beyond = np.concatenate([summed[:max(0, k - reach)], summed[k + reach + 1:]])
+    return float(summed[k] - beyond.max()) / ticks
+
+
 def fit_calibration(net, clips, rng):
-    """Fits evidence scale and match probability on held-out people by maximum likelihood."""
+    """Fits evidence scale and match probability on held-out people by maximum likelihood.
+
+    The first from windows with their own sound, the second from those and as many with the sound of
+    somebody else.
+    """
     net.eval()
     windows, matches = [], []
     for clip in clips:
-        other = clips[int(rng.integers(len(clips)))]
-        for voice in (clip, other):
-            if voice is other and other.person == clip.person:
-                continue
-            logits, speaking = clip_evidence(net, clip, 100, voice)
+        others = [c for c in clips if c.person != clip.person and c.folder == clip.folder]
+        for voice in [clip] + ([others[int(rng.integers(len(others)))]] if others else []):
+            logits, _ = clip_evidence(net, clip, 100, voice)
             truth = 100 + clip.lag + clip.picture_offset[:len(logits)].mean()
             for n in (15, 25, 50, 75, 125, 250):
                 for begin in range(0, len(logits) - n + 1, n):
-                    here = slice(begin, begin + n)
-                    mean = float(speaking[here].mean())
+                    summed = logits[begin:begin + n].sum(0)
                     if voice is clip:
-                        windows.append((n, logits[here].sum(0), truth, clip.folder))
-                    matches.append((mean, voice is clip))
+                        windows.append((n, summed, truth))
+                    if n >= 25:
+                        matches.append((lag_contrast(summed, n), voice is clip))
     ns = np.array([w[0] for w in windows], np.float32)
     sums = np.stack([w[1] for w in windows])
     truth = np.clip(np.round([w[2] for w in windows]), 0, 200).astype(int)
@@ -215,7 +225,7 @@ def fit_calibration(net, clips, rng):
     x = torch.tensor([m[0] for m in matches])
     y = torch.tensor([float(m[1]) for m in matches])
     scale = torch.nn.Parameter(torch.tensor([1.0, 0.0]))
-    optimiser = torch.optim.LBFGS([scale], max_iter=100)
+    optimiser = torch.optim.LBFGS([scale], max_iter=200)
 
     def step():
         optimiser.zero_grad()
@@ -281,7 +291,7 @@ def train(arguments):
         torch.save({"net": net.state_dict(), "model": average.state_dict(),
                     "evidence": evidence.state_dict(), "optimiser": optimiser.state_dict(),
                     "config": dataclasses.asdict(net.config), "elapsed": elapsed, "step": step,
-                    "lags": {c.name: (c.lag, c.usable) for c in clips}, **more}, run / name)
+                    "lags": {c.name: (float(c.lag), bool(c.usable)) for c in clips}, **more}, run / name)
 
     budget = arguments.minutes * 60
     marks = [0.12, 0.25, 0.4, 0.6]
@@ -300,7 +310,8 @@ def train(arguments):
         crops = dataset.augment_pictures(batch["crops"], rng)
         sound = dataset.augment_mel(batch["mel"], rng)
         progress = elapsed / budget
-        rate = arguments.rate * min(1, (step + 1) / 100) * (0.02 + 0.98 * 0.5 * (1 + np.cos(np.pi * progress)))
+        warm_up = min(1, (step + 1) / 100)
+        rate = arguments.rate * warm_up * (0.02 + 0.49 * (1 + math.cos(math.pi * progress)))
         for group in optimiser.param_groups:
             group["lr"] = rate
         net.train()

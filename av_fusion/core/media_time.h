@@ -14,8 +14,8 @@ struct MediaDuration {
   static constexpr MediaDuration from_seconds(double s) {
     return {static_cast<std::int64_t>(s * 1e6 + (s < 0 ? -0.5 : 0.5))};
   }
-  constexpr double seconds() const { return static_cast<double>(us) * 1e-6; }
-  constexpr double ms() const { return static_cast<double>(us) * 1e-3; }
+  constexpr double seconds() const { return static_cast<double>(us) / 1e6; }
+  constexpr double ms() const { return static_cast<double>(us) / 1e3; }
 
   friend constexpr auto operator<=>(MediaDuration, MediaDuration) = default;
   friend constexpr MediaDuration operator+(MediaDuration a, MediaDuration b) {
@@ -37,7 +37,7 @@ struct MediaTime {
   std::int64_t us = 0;
 
   static constexpr MediaTime from_seconds(double s) { return {MediaDuration::from_seconds(s).us}; }
-  constexpr double seconds() const { return static_cast<double>(us) * 1e-6; }
+  constexpr double seconds() const { return static_cast<double>(us) / 1e6; }
 
   friend constexpr auto operator<=>(MediaTime, MediaTime) = default;
   friend constexpr MediaDuration operator-(MediaTime a, MediaTime b) { return {a.us - b.us}; }

@@ -33,9 +33,13 @@ class DlibFaceLandmarker final : public FaceLandmarker {
 
   FaceLandmarks locate(TensorView<const std::uint8_t> luma, const FaceBox& box) const override {
     expect_shape(luma.shape(), Shape{kAny, kAny}, "face landmarks: luma");
-    if (luma.empty() || !(box.width >= 1) || !(box.height >= 1)) {
-      throw Error(ErrorCode::kInvalidArgument, "face landmarks",
-                  "the picture and the face box must not be empty");
+    const bool sensible = box.width >= 1 && box.height >= 1 && box.height <= 4 * box.width &&
+                          std::isfinite(box.x) && std::isfinite(box.y) && std::isfinite(box.width);
+    if (luma.empty() || !sensible) {
+      throw Error(
+          ErrorCode::kInvalidArgument, "face landmarks",
+          "the picture must not be empty and the face box must be at least 1 pixel wide and "
+          "high and at most four times as high as wide");
     }
     const double margin = kMargin * box.width;
     const PictureRegion region{box.x - margin, box.y - margin, box.width + 2 * margin,

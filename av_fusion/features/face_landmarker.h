@@ -17,7 +17,8 @@ class FaceLandmarker {
   virtual ~FaceLandmarker() = default;
 
   /// The points of the face in `box` of the picture `luma` [height, width]. There is always an
-  /// answer; whether it makes sense is for the caller to judge.
+  /// answer; whether it makes sense is for the caller to judge. Throws `Error(kInvalidArgument)`
+  /// for an empty picture or a box that is none.
   virtual FaceLandmarks locate(TensorView<const std::uint8_t> luma, const FaceBox& box) const = 0;
 };
 

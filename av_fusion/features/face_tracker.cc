@@ -63,6 +63,13 @@ void approach(BoxRelation& relation, const BoxRelation& target) {
   relation.height += kRelationStep * (target.height - relation.height);
 }
 
+// Whether a detector's box can be that of a face; boxes may come from outside.
+bool is_sensible(const FaceBox& box) {
+  return std::isfinite(box.x) && std::isfinite(box.y) && std::isfinite(box.width) &&
+         box.width >= 1 && box.height >= 1 && box.height <= 2 * box.width &&
+         box.width <= 2 * box.height;
+}
+
 // Whether 68 points can be a face found in `box` of a picture: eyes the right way round, mouth
 // below them, sizes in proportion, at least the middle of the face inside the picture.
 bool is_plausible(const FaceLandmarks& face, const FaceBox& box, const Shape& picture,
@@ -182,7 +189,6 @@ bool FaceTracker::Impl::follow(TensorView<const std::uint8_t> luma, const FaceBo
 void FaceTracker::Impl::start(TensorView<const std::uint8_t> luma, const FaceBox& detection,
                               std::vector<TrackedFace>& faces) {
   if (detection.score < options.min_new_score) return;
-  if (!(detection.width >= 1) || !(detection.height >= 1)) return;
   const FaceLandmarks landmarks = landmarker->locate(luma, detection);
   if (!is_plausible(landmarks, detection, luma.shape(), options.min_eye_distance_px)) return;
   Track track;
@@ -220,6 +226,7 @@ std::vector<TrackedFace> FaceTracker::Impl::update(TensorView<const std::uint8_t
   const bool detecting = detection_is_due();
   if (detecting) {
     boxes = detector->detect(luma);
+    std::erase_if(boxes, [](const FaceBox& box) { return !is_sensible(box); });
     ticks_since_detection = 0;
     detected_before = true;
   }

@@ -76,8 +76,9 @@ json parse_json(std::string_view text, const std::string& file) {
     if (event == json::parse_event_t::object_end) keys.pop_back();
     if (event == json::parse_event_t::key) {
       const auto& key = value.get_ref<const std::string&>();
-      if (!keys.back().insert(key).second)
+      if (!keys.back().insert(key).second) {
         fail(file, "the header has " + in_quotes(key) + " twice");
+      }
     }
     return true;
   };
@@ -129,8 +130,9 @@ std::pair<std::uint64_t, std::uint64_t> parse_offsets(const json& entry, std::ui
   const auto begin = offsets[0].get<std::uint64_t>();
   const auto end = offsets[1].get<std::uint64_t>();
   const std::string range = "[" + std::to_string(begin) + ", " + std::to_string(end) + ")";
-  if (begin > end)
+  if (begin > end) {
     fail(file, tensor, "has its bytes at " + range + ", which ends before it begins");
+  }
   if (end > data_size) {
     fail(file, tensor,
          "has its bytes at " + range + ", but the file holds only " + std::to_string(data_size) +
@@ -267,8 +269,9 @@ Tensor<T> WeightsFile::read_plain(std::string_view name, std::string_view type) 
         "tensor " + in_quotes(name) + " has type " + from.type + ", expected " + std::string(type));
   }
   Tensor<T> tensor(from.shape);
-  if (!tensor.empty())
+  if (!tensor.empty()) {
     std::memcpy(tensor.data(), bytes_.data() + from.begin, from.end - from.begin);
+  }
   return tensor;
 }
 

@@ -12,8 +12,9 @@ namespace {
 // floating-point sums on its own.
 constexpr int kLanes = 16;
 
-// exp(x) for x <= 0, without branches: x = k ln 2 + f with |f| <= ln 2 / 2, exp(f) by its Taylor
-// series to f^7 (error below 1e-8), 2^k through the exponent bits. 0 below -87.
+// exp(x) for x <= 0, without branches or comparisons, so that g++ vectorises it for plain SSE2 too:
+// x = k ln 2 + f with |f| <= ln 2 / 2, exp(f) by its Taylor series to f^7 (error below 1e-8), 2^k
+// through the exponent bits. 0 below -87.
 inline float exp_of_nonpositive(float x) {
   constexpr float kLog2E = 1.44269504089f;
   constexpr float kLn2High = 0.693145751953125f;  // few bits: k * kLn2High is exact
@@ -33,7 +34,8 @@ inline float exp_of_nonpositive(float x) {
   p = p * f + 1.0f;
   const std::uint32_t exponent = (std::bit_cast<std::uint32_t>(shifted) << 23) + (127u << 23);
   const float value = p * std::bit_cast<float>(exponent);
-  return x < -87.0f ? 0.0f : value;
+  const std::uint32_t too_small = std::bit_cast<std::uint32_t>(x + 87.0f) >> 31;  // the sign bit
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & (too_small - 1));
 }
 
 float max_of(const float* x, std::int64_t count) {

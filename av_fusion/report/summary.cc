@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "av_fusion/align/private/format_fixed.h"
+#include "av_fusion/core/format_fixed.h"
 
 namespace av_fusion {
 namespace {

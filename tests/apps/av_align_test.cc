@@ -311,8 +311,9 @@ TEST_F(AvAlign, OddFileNames) {
        {"with space.mp4", "it's \"quoted\".mp4", "two\nlines.mp4", "$(pwned).mp4", "100%s.mp4",
         "co:lon.mp4", "\xc3\xa4\xf0\x9f\x99\x82.mp4"}) {
     std::filesystem::copy_file(kSample, folder_.path() / name);
-    const ProgramResult result = av_align({"-o", "-", folder_.file(name)});
-    EXPECT_EQ(result.exit_code, 0) << name << ": " << result.err;
+    const ProgramResult result = av_align({"-o", "-", "--duration", "0.5", folder_.file(name)});
+    EXPECT_LE(result.exit_code, 2) << name << ": " << result.err;
+    EXPECT_EQ(lines_of(result.err), 1U) << result.err;
     EXPECT_EQ(report_of(result).at("input").at("path"), folder_.file(name));
   }
 }
@@ -321,9 +322,9 @@ TEST_F(AvAlign, NameWithALeadingDash) {
   std::filesystem::copy_file(kSample, folder_.path() / "-x.mp4");
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(folder_.path());
-  const ProgramResult result = av_align({"-o", "-", "--", "-x.mp4"});
+  const ProgramResult result = av_align({"-o", "-", "--duration", "0.5", "--", "-x.mp4"});
   std::filesystem::current_path(before);
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_LE(result.exit_code, 2) << result.err;
   EXPECT_EQ(report_of(result).at("input").at("path"), "-x.mp4");
 }
 
@@ -388,7 +389,7 @@ TEST_F(AvAlign, ReportNeverOverwritesTheInput) {
 }
 
 TEST_F(AvAlign, ReportToADeviceDoesNotReplaceIt) {
-  EXPECT_EQ(av_align({"-o", "/dev/null", kSample}).exit_code, 0);
+  EXPECT_LE(av_align({"-o", "/dev/null", "--duration", "0.5", kSample}).exit_code, 2);
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 

@@ -163,6 +163,24 @@ TEST_F(FaceTrackerTest, IgnoresFacesThatAreTooSmallOrImpossible) {
   EXPECT_EQ(tracker_.tracks_seen(), 0);
 }
 
+TEST_F(FaceTrackerTest, IgnoresBoxesThatAreNone) {
+  class OddDetector final : public FaceDetector {
+   public:
+    std::vector<FaceBox> detect(TensorView<const std::uint8_t>) override {
+      const float nan = std::nanf("");
+      return {{nan, 0, 50, 50, 1},
+              {0, 0, nan, 50, 1},
+              {0, 0, 0, 0, 1},
+              {0, 0, 5, 5000, 1},
+              {0, 0, HUGE_VALF, HUGE_VALF, 1}};
+    }
+  };
+  FaceTracker tracker(std::make_unique<OddDetector>(), std::make_shared<FakeLandmarker>(world_));
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_TRUE(tracker.update(world_->add({}, {{100, 90, 40}}).luma.view()).empty());
+  }
+}
+
 TEST_F(FaceTrackerTest, RefusesMisuse) {
   EXPECT_THROW(FaceTracker(nullptr, std::make_shared<FakeLandmarker>(world_)), Error);
   EXPECT_THROW(FaceTracker(std::make_unique<FakeDetector>(world_), nullptr), Error);

@@ -55,6 +55,9 @@ void* allocate(std::size_t size, std::size_t alignment) {
   return memory;
 }
 
+// Not inlined: g++ would take free() for a mistake after operator new.
+[[gnu::noinline]] void release(void* memory) { std::free(memory); }
+
 constexpr std::size_t kDefault = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 
 }  // namespace
@@ -84,18 +87,18 @@ void* operator new[](std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
   AV_FUSION_COUNT();
   return std::malloc(size == 0 ? 1 : size);
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete[](void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t /*size*/) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t /*size*/) noexcept { release(memory); }
+void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { release(memory); }
+void operator delete[](void* memory, std::align_val_t /*alignment*/) noexcept { release(memory); }
 void operator delete(void* memory, std::size_t /*size*/, std::align_val_t /*alignment*/) noexcept {
-  std::free(memory);
+  release(memory);
 }
 void operator delete[](void* memory, std::size_t /*size*/,
                        std::align_val_t /*alignment*/) noexcept {
-  std::free(memory);
+  release(memory);
 }
 
 namespace av_fusion {
@@ -124,7 +127,7 @@ class Allocations : public testing::Test {
 };
 
 TEST_F(Allocations, TheCounterCounts) {
-  EXPECT_EQ(count_second([] { delete new int(7); }), 1);
+  EXPECT_EQ(count_second([] { ::operator delete(::operator new(7)); }), 1);
   EXPECT_EQ(count_second([] { Tensor<float> tensor(Shape{3}); }), 1);
 }
 

@@ -19,7 +19,7 @@ class Conv1dSizes : public testing::TestWithParam<Case1d> {};
 
 TEST_P(Conv1dSizes, AgreesWithPlainLoops) {
   const Case1d c = GetParam();
-  const Tensor<float> weight = reference::random({c.out, c.in, c.kernel}, 1, 0.2f);
+  const Tensor<float> weight = reference::random_kernel({c.out, c.in, c.kernel}, 1);
   const Tensor<float> bias = reference::random({c.out}, 2);
   const Conv1d layer({.weight = weight.clone(),
                       .bias = bias.clone(),
@@ -157,7 +157,7 @@ class Conv2dSizes : public testing::TestWithParam<Case2d> {};
 
 TEST_P(Conv2dSizes, AgreesWithPlainLoops) {
   const Case2d c = GetParam();
-  const Tensor<float> weight = reference::random({c.out, c.in, c.kernel_h, c.kernel_w}, 1, 0.1f);
+  const Tensor<float> weight = reference::random_kernel({c.out, c.in, c.kernel_h, c.kernel_w}, 1);
   const Tensor<float> bias = reference::random({c.out}, 2);
   const Conv2d layer({.weight = weight.clone(),
                       .bias = bias.clone(),

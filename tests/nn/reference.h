@@ -31,9 +31,13 @@ inline Tensor<float> random(const Shape& shape, unsigned seed, float scale = 1.0
   return result;
 }
 
-/// A weight that keeps the variance of its input.
+/// A kernel [out, in, ...] that keeps the variance of its input.
+inline Tensor<float> random_kernel(const Shape& shape, unsigned seed) {
+  const auto fan_in = static_cast<float>(shape.num_elements() / shape[0]);
+  return random(shape, seed, 1.0f / std::sqrt(fan_in));
+}
 inline Tensor<float> random_weight(Index out, Index in, unsigned seed) {
-  return random({out, in}, seed, 1.0f / std::sqrt(static_cast<float>(in)));
+  return random_kernel({out, in}, seed);
 }
 
 inline double activate(double x, Activation activation) {

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <string>
 
-#include "av_fusion/align/private/format_fixed.h"
+#include "av_fusion/core/format_fixed.h"
 #include "av_fusion/core/error.h"
 
 namespace av_fusion {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "av_fusion/align/private/format_fixed.h"
+#include "av_fusion/core/format_fixed.h"
 
 namespace av_fusion {
 namespace {

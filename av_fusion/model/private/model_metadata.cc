@@ -37,8 +37,9 @@ class Section {
  public:
   Section(const WeightsFile& file, std::string_view key)
       : file_(file), key_(key), object_(json::parse(text(file, key), nullptr, false)) {
-    if (!object_.is_object())
+    if (!object_.is_object()) {
       fail(file, "the metadata's " + in_quotes(key) + " is not a JSON object");
+    }
   }
 
   /// An integer in [lowest, highest].

@@ -1,6 +1,7 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 
