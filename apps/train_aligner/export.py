@@ -61,7 +61,7 @@ import pathlib
 
 import torch
 from safetensors import safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 
 from model import AlignerNet, Config
 
@@ -98,8 +98,7 @@ def to_storage(name, tensor):
 
 def save_tensors(tensors, path, metadata=None):
     """safetensors' save_file, but with the header in a fixed order: same input, same bytes."""
-    save_file(tensors, path, metadata=metadata)
-    data = path.read_bytes()
+    data = save(tensors, metadata=metadata)
     end = 8 + int.from_bytes(data[:8], "little")
     header = json.loads(data[8:end])
     if metadata:

@@ -162,7 +162,10 @@ class AlignmentBuilder::Impl {
     if (found == open_.end()) return;
     const TrackEvidence& track = found->second.evidence;
     if (track.valid_ticks() > 0) {
-      sum_.merge(track.weighted_sum());
+      const LagPosterior sum = track.sum();
+      const double weight = sum.match_probability(options_.calibration);
+      sum_.merge(sum, weight);
+      heaviest_ = std::max(heaviest_, weight);
       valid_ticks_ += track.valid_ticks();
       result_.tracks.push_back(track.face_track());
       const std::vector<TimelinePoint> points = track.timeline();
@@ -174,7 +177,9 @@ class AlignmentBuilder::Impl {
 
   Alignment finish(const MeasurementContext& context) {
     while (!open_.empty()) end_track(open_.begin()->first);
-    Decision decision = decide(context, options_, sum_, valid_ticks_,
+    LagPosterior evidence(options_.lag_hop, options_.width);
+    if (heaviest_ > 0) evidence.merge(sum_, 1 / heaviest_);
+    Decision decision = decide(context, options_, evidence, heaviest_, valid_ticks_,
                                static_cast<std::int64_t>(result_.tracks.size()));
     result_.status = decision.status;
     result_.reason = std::move(decision.reason);
@@ -208,6 +213,7 @@ class AlignmentBuilder::Impl {
     open_.clear();
     ended_.clear();
     valid_ticks_ = 0;
+    heaviest_ = 0;
     sum_ = LagPosterior(options_.lag_hop, options_.width);
     result_ = Alignment();
     result_.attention_hop = options_.attention_hop;
@@ -219,7 +225,8 @@ class AlignmentBuilder::Impl {
   std::map<int, OpenTrack> open_;
   std::set<int> ended_;
   std::int64_t valid_ticks_ = 0;
-  LagPosterior sum_;  // of the ended tracks
+  LagPosterior sum_;     // of the ended tracks, each times its match probability
+  double heaviest_ = 0;  // largest of these probabilities
   Alignment result_;
 };
 

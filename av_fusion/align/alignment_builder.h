@@ -15,9 +15,9 @@ namespace av_fusion {
 /// Collects the model's evidence of any number of faces, in pieces of any length, and says at the
 /// end what it amounts to. The cut into pieces does not change any number.
 ///
-/// The offset of a track, of the file and of each stretch of the timeline sums the evidence of
-/// ticks, each second of each face weighted by the probability that the face makes the sound in
-/// that second: a silent listener decides nothing.
+/// The offset of a track and of each stretch of the timeline sums the evidence of its ticks. The
+/// offset of the file sums the tracks, each weighted by the probability that the face makes the
+/// sound, relative to the surest face: a silent listener decides nothing.
 ///
 /// Memory: one vector of 2 width + 1 sums for each second (or `hop`, if that is shorter) of each
 /// track that has not ended; of an ended track only its results. One thread at a time.

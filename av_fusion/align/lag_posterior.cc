@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kTailShare = 0.025;  // on each side of a 95 % interval
 constexpr double kConfidenceRadiusMs = 40;
+constexpr double kContrastReachMs = 120;
 constexpr std::size_t kEdgeLags = 2;
 constexpr float kNoSound = -std::numeric_limits<float>::infinity();
 
@@ -61,16 +62,13 @@ double parabola_shift(std::span<const double> curve, std::size_t peak) {
   return bend < 0 ? 0.5 * (before - after) / bend : 0;
 }
 
-void check_finite(std::span<const float> lag_logits, float speaking_logit) {
+void check_finite(std::span<const float> lag_logits) {
   const auto is_wrong = [](float x) { return !std::isfinite(x) && x != kNoSound; };
   const auto wrong = std::find_if(lag_logits.begin(), lag_logits.end(), is_wrong);
   if (wrong != lag_logits.end()) {
     throw Error(ErrorCode::kInvalidArgument, "lag evidence",
                 "the logit of lag column " + std::to_string(wrong - lag_logits.begin()) +
                     " is not a number");
-  }
-  if (!std::isfinite(speaking_logit)) {
-    throw Error(ErrorCode::kInvalidArgument, "lag evidence", "the speaking logit is not a number");
   }
 }
 
@@ -88,11 +86,10 @@ LagPosterior::LagPosterior(MediaDuration lag_hop, std::int64_t width)
   evidence_.resize(static_cast<std::size_t>(2 * width + 1));
 }
 
-void LagPosterior::add(std::span<const float> lag_logits, float speaking_logit,
-                       MediaDuration picture_late) {
+void LagPosterior::add(std::span<const float> lag_logits, MediaDuration picture_late) {
   expect_shape(Shape{static_cast<std::int64_t>(lag_logits.size())}, Shape{2 * width_ + 1},
                "lag evidence");
-  check_finite(lag_logits, speaking_logit);
+  check_finite(lag_logits);
   double sum = 0;
   int count = 0;
   for (const float logit : lag_logits) {
@@ -107,7 +104,6 @@ void LagPosterior::add(std::span<const float> lag_logits, float speaking_logit,
   }
   num_ticks_ += 1;
   picture_late_ms_ += picture_late.ms();
-  speaking_logits_ += speaking_logit;
 }
 
 void LagPosterior::merge(const LagPosterior& other, double weight) {
@@ -121,20 +117,29 @@ void LagPosterior::merge(const LagPosterior& other, double weight) {
   for (std::size_t i = 0; i < evidence_.size(); ++i) evidence_[i] += weight * other.evidence_[i];
   num_ticks_ += weight * other.num_ticks_;
   picture_late_ms_ += weight * other.picture_late_ms_;
-  speaking_logits_ += weight * other.speaking_logits_;
 }
 
 double LagPosterior::mean_picture_late_ms() const noexcept {
   return num_ticks_ > 0 ? picture_late_ms_ / num_ticks_ : 0;
 }
 
-double LagPosterior::mean_speaking_logit() const noexcept {
-  return num_ticks_ > 0 ? speaking_logits_ / num_ticks_ : 0;
+double LagPosterior::contrast() const noexcept {
+  if (num_ticks_ <= 0) return 0;
+  const std::size_t peak = peak_index(std::span<const double>(evidence_));
+  const auto reach = static_cast<std::size_t>(kContrastReachMs / lag_hop_.ms());
+  const auto first = evidence_.begin();
+  const auto left = first + static_cast<std::ptrdiff_t>(peak - std::min(peak, reach));
+  const auto right =
+      first + static_cast<std::ptrdiff_t>(std::min(peak + reach + 1, evidence_.size()));
+  double rival = -std::numeric_limits<double>::infinity();
+  if (left != first) rival = *std::max_element(first, left);
+  if (right != evidence_.end()) rival = std::max(rival, *std::max_element(right, evidence_.end()));
+  return std::isfinite(rival) ? (evidence_[peak] - rival) / num_ticks_ : 0;
 }
 
 double LagPosterior::match_probability(const LagCalibration& calibration) const noexcept {
   if (num_ticks_ <= 0) return 0;
-  const double logit = calibration.match_scale * mean_speaking_logit() + calibration.match_bias;
+  const double logit = calibration.match_scale * contrast() + calibration.match_bias;
   return 1 / (1 + std::exp(-logit));
 }
 
@@ -153,6 +158,11 @@ std::vector<double> LagPosterior::probabilities(const LagCalibration& calibratio
 }
 
 LagEstimate LagPosterior::estimate(const LagCalibration& calibration) const {
+  return estimate(calibration, match_probability(calibration));
+}
+
+LagEstimate LagPosterior::estimate(const LagCalibration& calibration,
+                                   double match_probability) const {
   const std::vector<double> posterior = probabilities(calibration);
   const BinnedDistribution distribution(posterior);
   const std::size_t peak = peak_index(std::span<const double>(evidence_));
@@ -168,7 +178,7 @@ LagEstimate LagPosterior::estimate(const LagCalibration& calibration) const {
   LagEstimate result;
   result.within_40_ms = std::clamp(
       distribution.below(position + radius) - distribution.below(position - radius), 0.0, 1.0);
-  result.match_probability = match_probability(calibration);
+  result.match_probability = match_probability;
   result.at_edge = peak < kEdgeLags || peak + kEdgeLags >= evidence_.size();
   result.offset.ms = offset_at(position);
   result.offset.low_ms = offset_at(std::max(position, distribution.quantile(1 - kTailShare)));

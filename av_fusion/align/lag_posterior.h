@@ -27,7 +27,7 @@ class LagPosterior {
   /// lags, neither for nor against. A row without any sound is not counted. Throws
   /// `Error(kShapeMismatch)` for a row of another length, `Error(kInvalidArgument)` for NaN or
   /// +infinity; nothing is added then.
-  void add(std::span<const float> lag_logits, float speaking_logit, MediaDuration picture_late);
+  void add(std::span<const float> lag_logits, MediaDuration picture_late);
 
   /// Adds `weight` (>= 0) times everything `other` holds. Throws `Error(kInvalidArgument)` if the
   /// lags of the two differ.
@@ -38,9 +38,13 @@ class LagPosterior {
   double num_ticks() const noexcept { return num_ticks_; }                 ///< weighted by `merge`
   std::span<const double> evidence() const noexcept { return evidence_; }  ///< [2 width + 1] sum
   double mean_picture_late_ms() const noexcept;                            ///< 0 without ticks
-  double mean_speaking_logit() const noexcept;                             ///< 0 without ticks
 
-  /// sigmoid(match_scale * mean speaking logit + match_bias); 0 without ticks.
+  /// How far the best lag stands out, for each tick: its evidence less that of the best lag more
+  /// than 120 ms away. 0 without ticks, or if all lags are nearer than that.
+  double contrast() const noexcept;
+
+  /// That this face makes this sound: sigmoid(match_scale * contrast + match_bias); 0 without
+  /// ticks.
   double match_probability(const LagCalibration& calibration) const noexcept;
 
   /// [2 width + 1], sums to 1: (1 - outlier_share) * softmax(scale(n) * evidence) + outlier_share *
@@ -52,13 +56,15 @@ class LagPosterior {
   /// probabilities, each spread evenly over its bin of one lag hop, and always contains the offset.
   LagEstimate estimate(const LagCalibration& calibration) const;
 
+  /// The same with a probability that face and sound belong together which is known from elsewhere.
+  LagEstimate estimate(const LagCalibration& calibration, double match_probability) const;
+
  private:
   MediaDuration lag_hop_;
   std::int64_t width_;
   std::vector<double> evidence_;
   double num_ticks_ = 0;
   double picture_late_ms_ = 0;  // sum
-  double speaking_logits_ = 0;  // sum
 };
 
 }  // namespace av_fusion

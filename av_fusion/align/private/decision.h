@@ -23,9 +23,10 @@ struct Decision {
 /// True for an offset that may be shown as a measurement.
 bool is_measurement(const LagEstimate& estimate, const AlignmentOptions& options);
 
-/// `evidence` is the weighted sum over the file; `valid_ticks` and `tracks` say what it was summed
-/// from, without weights.
+/// `evidence` is the weighted sum over the file, `match_probability` that of its surest face;
+/// `valid_ticks` and `tracks` say what it was summed from, without weights.
 Decision decide(const MeasurementContext& context, const AlignmentOptions& options,
-                const LagPosterior& evidence, std::int64_t valid_ticks, std::int64_t tracks);
+                const LagPosterior& evidence, double match_probability, std::int64_t valid_ticks,
+                std::int64_t tracks);
 
 }  // namespace av_fusion

@@ -37,7 +37,7 @@ std::optional<AttentionFrame> TrackEvidence::add(const SyncEvidence& evidence, s
   if (!attention.has_sound()) return std::nullopt;
 
   bins_.try_emplace(grid_.bin_of(tick), options_.lag_hop, options_.width)
-      .first->second.add(attention.lag_logits(), speaking_logit, evidence.picture_late[index]);
+      .first->second.add(attention.lag_logits(), evidence.picture_late[index]);
   Speaking& speaking = speaking_[floor_divide((tick - grid_.anchor).us, kSpeakingStep.us)];
   speaking.logit_sum += speaking_logit;
   ++speaking.ticks;
@@ -58,24 +58,9 @@ bool TrackEvidence::is_attention_due(MediaTime tick) {
   return true;
 }
 
-/// The weight of each bin: that of the second it lies in.
-std::map<std::int64_t, double> TrackEvidence::weights() const {
-  std::map<std::int64_t, double> result;
-  for (auto bin = bins_.begin(); bin != bins_.end();) {
-    const std::int64_t second = floor_divide(bin->first, grid_.weight_bins);
-    const auto past = bins_.lower_bound((second + 1) * grid_.weight_bins);
-    LagPosterior sum = empty_posterior();
-    for (auto it = bin; it != past; ++it) sum.merge(it->second);
-    const double weight = sum.match_probability(options_.calibration);
-    for (; bin != past; ++bin) result[bin->first] = weight;
-  }
-  return result;
-}
-
-LagPosterior TrackEvidence::weighted_sum() const {
+LagPosterior TrackEvidence::sum() const {
   LagPosterior sum = empty_posterior();
-  const auto weight_of = weights();
-  for (const auto& [bin, posterior] : bins_) sum.merge(posterior, weight_of.at(bin));
+  for (const auto& [bin, posterior] : bins_) sum.merge(posterior);
   return sum;
 }
 
@@ -89,7 +74,7 @@ FaceTrack TrackEvidence::face_track() const {
     for (const Box& box : boxes_) values.push_back(box[k]);
     result.box[k] = median(std::move(values));
   }
-  const LagEstimate estimate = weighted_sum().estimate(options_.calibration);
+  const LagEstimate estimate = sum().estimate(options_.calibration);
   if (valid_ticks_ >= options_.min_ticks && is_measurement(estimate, options_)) {
     result.offset = estimate.offset;
   }
@@ -135,12 +120,11 @@ std::vector<SpeakingSpan> TrackEvidence::speaking_spans() const {
 std::vector<TimelinePoint> TrackEvidence::timeline() const {
   std::vector<TimelinePoint> result;
   if (bins_.empty()) return result;
-  const auto weight_of = weights();
   const std::int64_t first_bin = bins_.begin()->first;
   const std::int64_t past_bin = bins_.rbegin()->first + 1;
   std::int64_t bin = first_bin;
   do {
-    if (const auto point = timeline_point(weight_of, bin)) result.push_back(*point);
+    if (const auto point = timeline_point(bin)) result.push_back(*point);
     bin += grid_.hop_bins;
   } while (bin + grid_.window_bins <= past_bin);
   return result;
@@ -148,16 +132,13 @@ std::vector<TimelinePoint> TrackEvidence::timeline() const {
 
 /// The stretch of one window from `first_bin`; nothing if it holds too little or its best lag is at
 /// the edge of the search.
-std::optional<TimelinePoint> TrackEvidence::timeline_point(
-    const std::map<std::int64_t, double>& weights, std::int64_t first_bin) const {
+std::optional<TimelinePoint> TrackEvidence::timeline_point(std::int64_t first_bin) const {
   LagPosterior sum = empty_posterior();
-  double ticks = 0;
   const auto past = bins_.lower_bound(first_bin + grid_.window_bins);
   for (auto it = bins_.lower_bound(first_bin); it != past; ++it) {
-    sum.merge(it->second, weights.at(it->first));
-    ticks += it->second.num_ticks();
+    sum.merge(it->second);
   }
-  if (ticks < static_cast<double>(options_.min_ticks)) return std::nullopt;
+  if (sum.num_ticks() < static_cast<double>(options_.min_ticks)) return std::nullopt;
   const LagEstimate estimate = sum.estimate(options_.calibration);
   if (estimate.at_edge) return std::nullopt;
   const MediaTime start = std::max(first_, grid_.start_of(first_bin));

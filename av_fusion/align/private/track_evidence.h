@@ -29,8 +29,7 @@ class TrackEvidence {
 
   std::int64_t valid_ticks() const { return valid_ticks_; }
 
-  /// Sum of the evidence, each second weighted by P(the face makes the sound in that second).
-  LagPosterior weighted_sum() const;
+  LagPosterior sum() const;
 
   FaceTrack face_track() const;
   std::vector<TimelinePoint> timeline() const;
@@ -44,10 +43,8 @@ class TrackEvidence {
   LagPosterior empty_posterior() const { return {options_.lag_hop, options_.width}; }
   bool is_attention_due(MediaTime tick);
   MediaTime end() const { return last_ + options_.tick_hop; }
-  std::map<std::int64_t, double> weights() const;
   std::vector<SpeakingSpan> speaking_spans() const;
-  std::optional<TimelinePoint> timeline_point(const std::map<std::int64_t, double>& weights,
-                                              std::int64_t first_bin) const;
+  std::optional<TimelinePoint> timeline_point(std::int64_t first_bin) const;
 
   int id_;
   const AlignmentOptions& options_;
