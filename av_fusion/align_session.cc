@@ -17,6 +17,7 @@ constexpr auto kProgressEvery = std::chrono::milliseconds(100);
 constexpr MediaDuration kSilencePiece = MediaDuration::from_seconds(1);
 constexpr MediaDuration kLongestFile = MediaDuration::from_seconds(30.0 * 24 * 3600);
 constexpr MediaDuration kClipJitter = MediaDuration::from_ms(1);
+constexpr MediaDuration kHeldBackSound = MediaDuration::from_seconds(2);
 
 MediaDuration length_of(const AudioClip& clip) {
   constexpr std::int64_t kRate = AudioClip::kSampleRateHz;
@@ -139,17 +140,23 @@ void AlignSession::take_mouths() {
 }
 
 void AlignSession::on_sound(AudioClip clip) {
-  if (silenced_ && clip.start + kClipJitter < *silenced_) {
-    throw Error(ErrorCode::kUnsupported, name_,
-                "sound lies too far behind its picture in the file (at " +
-                    std::to_string(clip.start.us / 1000) +
-                    " ms); write the file anew with its streams interleaved");
-  }
+  if (silenced_ && clip.start + kClipJitter < *silenced_) return lose(clip);
   if (mel_) {
     push_clip(clip);
   } else {
     hold(std::move(clip));
   }
+}
+
+// Sound whose time was taken as silent. Readers and decoders hold back the last bit of a stream
+// that ends before the others; more than that shows that the file is badly interleaved.
+void AlignSession::lose(const AudioClip& clip) {
+  lost_sound_ = lost_sound_ + length_of(clip);
+  if (lost_sound_ <= kHeldBackSound) return;
+  throw Error(ErrorCode::kUnsupported, name_,
+              "sound lies too far behind its picture in the file (at " +
+                  std::to_string(clip.start.us / 1000) +
+                  " ms); write the file anew with its streams interleaved");
 }
 
 // Keeps sound until the first picture is there; only the last of it can matter then.

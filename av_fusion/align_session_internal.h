@@ -52,6 +52,7 @@ class AlignSession {
   void push_clip(const AudioClip& clip);
   void fill_with_silence(MediaTime until);
   void hold(AudioClip clip);
+  void lose(const AudioClip& clip);
   void take_mel();
   void finish_streams();
   void count_speech();
@@ -76,6 +77,7 @@ class AlignSession {
   MediaDuration held_length_;
   std::optional<MediaTime> given_up_;  // held sound before this was dropped
   std::optional<MediaTime> silenced_;  // sound before this was taken as silent
+  MediaDuration lost_sound_;           // came too late
   MediaTime sound_end_;                // of what the extractor has got
   bool cancelled_ = false;
   std::chrono::steady_clock::time_point begun_;

@@ -165,12 +165,12 @@ class FusionStreamTest : public ::testing::Test {
       ASSERT_EQ(rows.ticks[i], tick);
       ASSERT_EQ(rows.picture_late[i].us, tick % 7);
       ASSERT_EQ(rows.box_x[i], static_cast<float>(tick));
-      ASSERT_NEAR(rows.speaking_logits[i], speaking.data()[i], 1e-4) << "tick " << tick;
+      ASSERT_NEAR(rows.speaking_logits[i], speaking.data()[i], 1e-5) << "tick " << tick;
       for (std::size_t l = 0; l < rows.lag_logits[i].size(); ++l) {
-        ASSERT_NEAR(rows.lag_logits[i][l], expected.lag_logits[i][l], 1e-3) << tick << " " << l;
+        ASSERT_NEAR(rows.lag_logits[i][l], expected.lag_logits[i][l], 1e-5) << tick << " " << l;
       }
       for (std::size_t l = 0; l < rows.head_weights[i].size(); ++l) {
-        ASSERT_NEAR(rows.head_weights[i][l], expected.head_weights[i][l], 1e-4) << tick;
+        ASSERT_NEAR(rows.head_weights[i][l], expected.head_weights[i][l], 1e-6) << tick;
       }
     }
   }
