@@ -19,6 +19,15 @@ std::vector<T> take_front(std::deque<T>& queue, std::int64_t count) {
   return taken;
 }
 
+/// How long sound must be kept for pictures that are not late at all: a tick waits until its chunks
+/// are full.
+std::int64_t frames_held_back(const AlignerModel& model, const FusionStream::Options& options) {
+  const AlignerModel::Geometry& geometry = model.geometry();
+  const std::int64_t ticks = options.video_chunk + geometry.video_future + options.fuse_chunk +
+                             FusionStream::kNewFaceDelay;
+  return ticks * geometry.audio_per_video + 2 * options.width;
+}
+
 }  // namespace
 
 FusionStream::FusionStream(const AlignerModel& model, ExecContext& context, const Options& options,
@@ -29,6 +38,7 @@ FusionStream::FusionStream(const AlignerModel& model, ExecContext& context, cons
       sink_(std::move(sink)),
       name_(std::move(name)),
       lead_frames_(lead(model, options.width).us / kLagHop.us),
+      max_kept_frames_(options.max_frames + frames_held_back(model, options)),
       audio_(model, options.audio_chunk) {}
 
 MediaDuration FusionStream::lead(const AlignerModel& model, std::int64_t width) {
@@ -162,13 +172,13 @@ void FusionStream::skip(Track& track, std::int64_t count) {
 }
 
 // While pictures are missing for a long time, the oldest sound must go, and with it the evidence of
-// the few ticks of the last picture that the extractor still holds back. These are excused; a later
-// picture that misses its sound shows that the file is badly interleaved.
+// the last ticks before, which wait in the extractor or for their chunk to fill. These are excused; a
+// later picture that misses its sound shows that the file is badly interleaved.
 void FusionStream::forget_unneeded_sound() {
   std::int64_t tick = std::max<std::int64_t>(0, last_tick_ - kNewFaceDelay);
   for (const auto& [id, track] : tracks_) tick = std::min(tick, track.next_tick);
   std::int64_t needed = frame_of(tick) - options_.width;
-  const std::int64_t kept = audio_.frames() - options_.max_frames;
+  const std::int64_t kept = audio_.frames() - max_kept_frames_;
   if (kept > needed) {
     needed = kept;
     excused_tick_ = std::max(excused_tick_, last_tick_);

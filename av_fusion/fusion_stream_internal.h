@@ -21,7 +21,8 @@ namespace av_fusion {
 
 /// The model's part of a run, as a stream: mouths and log-mel frames in, evidence out, in the order
 /// in which both sides become complete. Chunk sizes change nothing but rounding. Keeps the sound
-/// that some face can still ask for, at most `Options::max_frames` frames. One thread at a time.
+/// that some face can still ask for, at most `Options::max_frames` frames more than the chunks need anyway.
+/// One thread at a time.
 class FusionStream {
  public:
   struct Options {
@@ -56,7 +57,7 @@ class FusionStream {
   void finish_audio();
 
   /// The next ticks of one face. Throws `Error(kUnsupported)` if the sound at that time is gone,
-  /// because it came more than `max_frames` earlier.
+  /// because it came much more than `max_frames` earlier.
   void push_mouths(const MouthChunk& chunk, const Timeline& grid);
 
   /// The last picture handed to the extractor belongs to about `tick`. Faces that are still unknown
@@ -97,6 +98,7 @@ class FusionStream {
   Sink sink_;
   std::string name_;
   std::int64_t lead_frames_;
+  std::int64_t max_kept_frames_;
   Timeline grid_;
   AudioTokenStream audio_;
   bool audio_finished_ = false;

@@ -223,6 +223,7 @@ TEST_F(FusionStreamTest, SoundFarBeforeItsPictureIsAnError) {
   const Tensor<float> mel = make_mel(lead_frames() + 4 * 500 + kWidth);
   FusionStream::Options options;
   options.width = kWidth;
+  options.video_chunk = options.fuse_chunk = 10;
   options.max_frames = 1000;
   FusionStream stream(model_, context_, options, collect(), "talk.mkv");
   stream.push_audio(mel.view());
@@ -241,6 +242,7 @@ TEST_F(FusionStreamTest, HeldBackTicksBeforeALongHoleAreNoError) {
   const Tensor<float> mel = make_mel(5000);
   FusionStream::Options options;
   options.width = kWidth;
+  options.video_chunk = options.fuse_chunk = 10;
   options.max_frames = 1000;
   FusionStream stream(model_, context_, options, collect(), "test");
   stream.push_audio(mel.view().slice(0, 700));
@@ -251,6 +253,8 @@ TEST_F(FusionStreamTest, HeldBackTicksBeforeALongHoleAreNoError) {
   stream.finish_video();
   stream.finish_audio();
   EXPECT_TRUE(rows_[0].ended);
+  EXPECT_LT(rows_[0].ticks.size(), 100U);  // the sound of the last ticks is gone
+  EXPECT_GE(rows_[0].ticks.size(), 60U);
 }
 
 TEST_F(FusionStreamTest, WithoutFacesNothingComesOut) {
