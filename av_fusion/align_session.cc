@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kProgressEvery = std::chrono::milliseconds(100);
 constexpr MediaDuration kSilencePiece = MediaDuration::from_seconds(1);
-constexpr MediaDuration kLongestFile = MediaDuration::from_seconds(30.0 * 24 * 3600);
+constexpr MediaDuration kLongestFile = MediaDuration::from_seconds(7.0 * 24 * 3600);
 constexpr MediaDuration kClipJitter = MediaDuration::from_ms(1);
 constexpr MediaDuration kHeldBackSound = MediaDuration::from_seconds(2);
 
@@ -103,12 +103,9 @@ void AlignSession::run() {
 }
 
 void AlignSession::on_picture(VideoFrame frame) {
-  const MediaTime time = frame.time;
-  if (!first_picture_) begin_sound(time);
-  if (time - *first_picture_ > kLongestFile) {
-    throw Error(ErrorCode::kCorruptData, name_, "the times of its pictures span more than 30 days");
-  }
-  last_picture_ = std::max(last_picture_, time);
+  if (!first_picture_) begin_sound(frame.time);
+  check_span(frame.time);
+  last_picture_ = std::max(last_picture_, frame.time);
   mouths_.push(std::move(frame));
   take_mouths();
   // Sound that is so late will not come any more: the file has a hole there, or its sound is over.
@@ -117,6 +114,12 @@ void AlignSession::on_picture(VideoFrame frame) {
     fill_with_silence(hopeless);
     silenced_ = sound_end_;
   }
+}
+
+// Every tick costs a little, whether there is a picture or not: damaged times must not cost hours.
+void AlignSession::check_span(MediaTime time) const {
+  if (time - *first_picture_ <= kLongestFile) return;
+  throw Error(ErrorCode::kCorruptData, name_, "its presentation times span more than a week");
 }
 
 void AlignSession::begin_sound(MediaTime first_picture) {
@@ -172,6 +175,7 @@ void AlignSession::hold(AudioClip clip) {
 }
 
 void AlignSession::push_clip(const AudioClip& clip) {
+  check_span(clip.start);
   fill_with_silence(clip.start - kSilencePiece);
   mel_->push(clip);
   sound_end_ = std::max(sound_end_, clip.start + length_of(clip));

@@ -47,6 +47,7 @@ class AlignSession {
 
   void on_picture(VideoFrame frame);
   void on_sound(AudioClip clip);
+  void check_span(MediaTime time) const;
   void begin_sound(MediaTime first_picture);
   void take_mouths();
   void push_clip(const AudioClip& clip);

@@ -172,8 +172,8 @@ void FusionStream::skip(Track& track, std::int64_t count) {
 }
 
 // While pictures are missing for a long time, the oldest sound must go, and with it the evidence of
-// the last ticks before, which wait in the extractor or for their chunk to fill. These are excused; a
-// later picture that misses its sound shows that the file is badly interleaved.
+// the last ticks before, which wait in the extractor or for their chunk to fill. These are excused;
+// a later picture that misses its sound shows that the file is badly interleaved.
 void FusionStream::forget_unneeded_sound() {
   std::int64_t tick = std::max<std::int64_t>(0, last_tick_ - kNewFaceDelay);
   for (const auto& [id, track] : tracks_) tick = std::min(tick, track.next_tick);

@@ -21,8 +21,8 @@ namespace av_fusion {
 
 /// The model's part of a run, as a stream: mouths and log-mel frames in, evidence out, in the order
 /// in which both sides become complete. Chunk sizes change nothing but rounding. Keeps the sound
-/// that some face can still ask for, at most `Options::max_frames` frames more than the chunks need anyway.
-/// One thread at a time.
+/// that some face can still ask for, at most `Options::max_frames` frames more than the chunks need
+/// anyway. One thread at a time.
 class FusionStream {
  public:
   struct Options {

@@ -9,6 +9,7 @@
 
 #include "av_fusion/core/error.h"
 #include "exit_code.h"
+#include "printable.h"
 
 namespace av_align {
 namespace {
@@ -123,7 +124,7 @@ void check(const CommandLine& line) {
 }
 
 int complain(const std::string& message) {
-  std::fprintf(stderr, "av_align: %s; see av_align --help\n", message.c_str());
+  std::fprintf(stderr, "av_align: %s; see av_align --help\n", printable(message).c_str());
   return kExitWrongArguments;
 }
 

@@ -9,9 +9,9 @@
         --shifts 0,-400,-160,80,320 --output results.json
 
 For every clip of the list and every shift it
-  1. makes a file in which the picture is copied and the sound is decoded, moved by whole samples and
-     stored as PCM in Matroska, as long as before. A positive shift makes the sound EARLY (its
-     beginning is cut), a negative one makes it late (silence before it): the sign of ITU-R BT.1359;
+  1. makes a file in which the picture is copied and the sound is decoded, moved by whole samples
+     and stored as PCM in Matroska, as long as before. A positive shift makes the sound EARLY (its
+     beginning is cut), a negative one late (silence before it): the sign of ITU-R BT.1359;
   2. runs `av_align -o - FILE` and compares `offset_ms` with the shift. A clip of the list is taken
      to be in sync; where that is not known, use the table "moved";
   3. runs `extract_features` on the same file and asks the FLOOR, a method without learning: the lag
@@ -28,8 +28,8 @@ It prints, by source (the first two folders of a clip's path) and shift:
   conf      mean reported confidence, among the answered
   floor     share of all n clips that the floor hits within 40 ms
   chance    the same for a guess at random among the lags searched
-and a second table, "moved": share of clips whose answer changed by the injected shift (within 40 ms)
-against the answer for the same clip at shift 0. This one needs no knowledge of the true lag.
+and a second table, "moved": share of clips whose answer changed by the injected shift (within
+40 ms) against the answer for the same clip at shift 0. This needs no knowledge of the true lag.
 
 Nothing is random. Results are saved after every file; the same command again goes on where the last
 one stopped. A result file made with another program, model or set of options is refused.
@@ -339,7 +339,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--av-align", required=True, help="the built av_align program")
     parser.add_argument("--extract", required=True, help="the built extract_features program")
-    parser.add_argument("--data", required=True, help="folder that the paths of the list start from")
+    parser.add_argument("--data", required=True, help="folder that the list's paths start from")
     parser.add_argument("--list", required=True,
                         help="tab-separated list with columns clip and duration_s")
     parser.add_argument("--filter", action="append", metavar="PREFIX",

@@ -29,10 +29,10 @@ class Tensor {
   explicit Tensor(const Shape& shape)
       : shape_(shape),
         size_(shape.num_elements()),
-        data_(size_ == 0 ? nullptr
-                         : static_cast<T*>(::operator new(
-                               static_cast<std::size_t>(size_) * sizeof(T),
-                               std::align_val_t{kAlignment}))) {
+        data_(size_ == 0
+                  ? nullptr
+                  : static_cast<T*>(::operator new (static_cast<std::size_t>(size_) * sizeof(T),
+                                                    std::align_val_t{kAlignment}))) {
     std::fill_n(data_.get(), size_, T{});
   }
 
@@ -66,7 +66,7 @@ class Tensor {
  private:
   struct Free {
     void operator()(T* data) const noexcept {
-      ::operator delete(data, std::align_val_t{kAlignment});
+      ::operator delete (data, std::align_val_t{kAlignment});
     }
   };
 

@@ -26,8 +26,8 @@ class TensorView {
       : data_(data), shape_(shape), strides_(strides) {}
 
   template <typename U>
-    requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>)
-  TensorView(const TensorView<U>& other)  // NOLINT(google-explicit-constructor)
+  requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>)
+      TensorView(const TensorView<U>& other)  // NOLINT(google-explicit-constructor)
       : data_(other.data()), shape_(other.shape()), strides_(other.strides()) {}
 
   T* data() const noexcept { return data_; }

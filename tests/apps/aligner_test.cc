@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
