@@ -99,7 +99,7 @@ Tensor<float> scaled(Tensor<float> tensor, std::int64_t rows, double factor) {
 }
 
 double query_scale(std::int64_t embed_dim, int num_heads) {
-  return 1.0 / std::sqrt(static_cast<double>(embed_dim / num_heads));
+  return 1.0 / std::sqrt(static_cast<double>(embed_dim) / num_heads);
 }
 
 // Extents of one forward pass.
