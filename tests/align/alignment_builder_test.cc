@@ -152,6 +152,23 @@ TEST(AlignmentBuilder, ASilentListenerDoesNotDecide) {
   ASSERT_EQ(alignment.tracks[1].speaking.size(), 1u);
 }
 
+TEST(AlignmentBuilder, TheSurestFaceCountsWholeHoweverSureItIs) {
+  // Of one face the file must say what the face itself says, doubt about the match or not.
+  SyntheticTrack doubtful = track_with_lag(80, 100);
+  doubtful.peak = 0.5;
+  doubtful.noise = 0;
+  const Alignment alignment = align(make_evidence(doubtful));
+  ASSERT_TRUE(alignment.offset) << alignment.reason;
+  ASSERT_TRUE(alignment.tracks.at(0).offset);
+  const Offset& of_file = *alignment.offset;
+  const Offset& of_face = *alignment.tracks[0].offset;
+  EXPECT_LT(of_face.confidence, 0.9) << "the match is in doubt";
+  EXPECT_NEAR(of_file.ms, of_face.ms, 1e-9);
+  EXPECT_NEAR(of_file.low_ms, of_face.low_ms, 1e-9);
+  EXPECT_NEAR(of_file.high_ms, of_face.high_ms, 1e-9);
+  EXPECT_NEAR(of_file.confidence, of_face.confidence, 1e-9);
+}
+
 TEST(AlignmentBuilder, ListenersAloneAreNotMeasured) {
   SyntheticTrack listener = track_with_lag(30);
   listener.peak = 0.05;
