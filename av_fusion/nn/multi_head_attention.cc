@@ -135,21 +135,11 @@ void check_band(const BandMask& band) {
   check(band.offset, -kMaxBandExtent, "offset");
 }
 
-// Hands out parts of one piece of memory, each on a boundary of 64 bytes.
-class Carver {
- public:
-  static std::int64_t rounded(std::int64_t floats) { return (floats + 15) / 16 * 16; }
-
-  explicit Carver(float* memory) : next_(memory) {}
-  float* take(std::int64_t floats) { return std::exchange(next_, next_ + rounded(floats)); }
-
- private:
-  float* next_;
-};
-
 }  // namespace
 
 class MultiHeadAttention::Impl {
+  using Frame = ExecContext::Impl::Frame;
+
  public:
   explicit Impl(Params params)
       : num_heads_(params.num_heads),
@@ -178,8 +168,8 @@ class MultiHeadAttention::Impl {
     const std::int64_t query_rows = sizes.batch * sizes.queries;
     const std::int64_t key_rows = sizes.batch * sizes.keys;
     const std::int64_t scores = scores_size(sizes, masks, details);
-    Carver memory(impl.workspace(Carver::rounded(query_rows * dim_) +
-                                 2 * Carver::rounded(key_rows * dim_) + Carver::rounded(scores)));
+    Frame memory(impl, Frame::rounded(query_rows * dim_) +
+                                 2 * Frame::rounded(key_rows * dim_) + Frame::rounded(scores));
     const internal::TokenRows q{memory.take(query_rows * dim_), dim_};
     const internal::TokenRows k{memory.take(key_rows * dim_), dim_};
     const internal::TokenRows v{memory.take(key_rows * dim_), dim_};
@@ -203,8 +193,8 @@ class MultiHeadAttention::Impl {
     ExecContext::Impl::Use use(impl);
     const std::int64_t rows = sizes.batch * sizes.queries;
     const std::int64_t scores = scores_size(sizes, masks, details);
-    Carver memory(impl.workspace(Carver::rounded(rows * 3 * dim_) + Carver::rounded(rows * dim_) +
-                                 Carver::rounded(scores)));
+    Frame memory(impl, Frame::rounded(rows * 3 * dim_) + Frame::rounded(rows * dim_) +
+                                 Frame::rounded(scores));
     float* const qkv = memory.take(rows * 3 * dim_);
     const internal::TokenRows heads{memory.take(rows * dim_), dim_};
     fused_->run(impl, sequence.data(), rows, qkv);

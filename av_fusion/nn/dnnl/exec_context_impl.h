@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <list>
 #include <memory>
 #include <unordered_map>
@@ -91,25 +92,50 @@ class ExecContext::Impl {
     return built;
   }
 
+  /// Memory for a layer's intermediate results, valid while this object lives. Frames nest: a block
+  /// holds one while the layers inside of it open theirs. No heap memory once the context has seen
+  /// the sizes.
+  class Frame {
+   public:
+    /// Room for the sum of what `take` will be asked for, each part rounded up by `rounded`.
+    Frame(Impl& impl, std::int64_t num_floats) : impl_(impl) {
+      if (impl.depth_ == impl.frames_.size()) impl.frames_.emplace_back();
+      next_ = static_cast<float*>(
+          impl.frames_[impl.depth_].reserve(static_cast<std::size_t>(num_floats) * sizeof(float)));
+      ++impl.depth_;
+    }
+    ~Frame() { --impl_.depth_; }
+    Frame(const Frame&) = delete;
+    Frame& operator=(const Frame&) = delete;
+
+    /// Parts begin on a boundary of 64 bytes.
+    static constexpr std::int64_t rounded(std::int64_t floats) { return (floats + 15) / 16 * 16; }
+    /// The next part; contents undefined.
+    float* take(std::int64_t floats) { return std::exchange(next_, next_ + rounded(floats)); }
+
+   private:
+    Impl& impl_;
+    float* next_ = nullptr;
+  };
+
   /// Runs `op` with scratch memory of this context.
   void run(internal::Op& op) { op.run(stream_, scratchpad_.reserve(op.scratch_bytes())); }
 
-  /// Memory for a layer's intermediate results; one call for each forward pass.
-  float* workspace(std::int64_t num_floats) {
-    return static_cast<float*>(
-        workspace_.reserve(static_cast<std::size_t>(num_floats) * sizeof(float)));
-  }
-
   const Options& options() const noexcept { return options_; }
-  std::size_t scratch_bytes() const noexcept { return scratchpad_.bytes() + workspace_.bytes(); }
+  std::size_t scratch_bytes() const noexcept {
+    std::size_t bytes = scratchpad_.bytes();
+    for (const internal::ScratchArena& frame : frames_) bytes += frame.bytes();
+    return bytes;
+  }
   std::size_t num_plans() const noexcept { return plans_.size(); }
 
  private:
   Options options_;
   dnnl::stream stream_;
   internal::PlanCache plans_;
-  internal::ScratchArena scratchpad_;  // of the primitive that runs
-  internal::ScratchArena workspace_;   // of the layer that runs
+  internal::ScratchArena scratchpad_;          // of the primitive that runs
+  std::deque<internal::ScratchArena> frames_;  // of the layers that run, outermost first
+  std::size_t depth_ = 0;
 };
 
 }  // namespace av_fusion
