@@ -20,11 +20,11 @@ set(may_top core media features nn model align report)
 set(only_features_media "av_fusion/media/(video_frame|audio_clip)\\.h")
 set(only_align_model "av_fusion/model/sync_evidence\\.h")
 
-# Third-party header pattern -> the one room that may include it.
+# Third-party header pattern -> the rooms that may include it.
 set(third_party "libav[a-z]+/|libsw[a-z]+/" media
                 "opencv2?/|dlib/" features
                 "oneapi/|dnnl|omp\\.h" nn
-                "nlohmann/" "model|report"
+                "nlohmann/" "nn|model|report"
                 "CLI/" apps)
 
 set(errors "")

@@ -8,9 +8,9 @@
 #include "av_fusion/model/private/audio_encoder.h"
 #include "av_fusion/model/private/fusion.h"
 #include "av_fusion/model/private/model_metadata.h"
-#include "av_fusion/model/private/tensor_source.h"
 #include "av_fusion/model/private/video_encoder.h"
-#include "av_fusion/model/weights_file.h"
+#include "av_fusion/nn/state_dict.h"
+#include "av_fusion/nn/weights_file.h"
 
 namespace av_fusion {
 namespace {
@@ -31,7 +31,7 @@ void expect(TensorView<T> view, const Shape& shape, std::string_view name) {
 
 class AlignerModel::Impl {
  public:
-  explicit Impl(const WeightsFile& file) : Impl(read_model_metadata(file), TensorSource(file)) {}
+  explicit Impl(const WeightsFile& file) : Impl(read_model_metadata(file), StateDict(file)) {}
 
   const Info info;
   const Geometry geometry;
@@ -41,14 +41,14 @@ class AlignerModel::Impl {
   const Fusion fusion;
 
  private:
-  Impl(const ModelMetadata& metadata, TensorSource source)
+  Impl(const ModelMetadata& metadata, const StateDict& weights)
       : info(metadata.info),
         geometry(geometry_of(metadata.config)),
         calibration(metadata.calibration),
-        video(metadata.config, source),
-        audio(metadata.config, source),
-        fusion(metadata.config, source) {
-    source.expect_all_taken();
+        video(metadata.config, weights.sub("video.")),
+        audio(metadata.config, weights.sub("audio.")),
+        fusion(metadata.config, weights) {
+    weights.expect_all_taken();
   }
 };
 

@@ -28,6 +28,30 @@ dnnl::stream make_stream() {
 ExecContext::Impl::Impl(const Options& options)
     : options_(checked(options)), stream_(make_stream()), plans_(options.max_plans) {}
 
+int ExecContext::Impl::threads() const noexcept {
+  return options_.num_threads > 0 ? options_.num_threads : internal::default_threads();
+}
+
+void ExecContext::Impl::prepare_workers(int count) {
+  while (static_cast<int>(workers_.size()) < count) {
+    workers_.push_back(
+        std::make_unique<Impl>(Options{.num_threads = 1, .max_plans = options_.max_plans}));
+  }
+}
+
+std::size_t ExecContext::Impl::scratch_bytes() const noexcept {
+  std::size_t bytes = scratchpad_.bytes();
+  for (const internal::ScratchArena& frame : frames_) bytes += frame.bytes();
+  for (const auto& worker : workers_) bytes += worker->scratch_bytes();
+  return bytes;
+}
+
+std::size_t ExecContext::Impl::num_plans() const noexcept {
+  std::size_t plans = plans_.size();
+  for (const auto& worker : workers_) plans += worker->num_plans();
+  return plans;
+}
+
 ExecContext::ExecContext() : ExecContext(Options{}) {}
 ExecContext::ExecContext(const Options& options) : impl_(std::make_unique<Impl>(options)) {}
 ExecContext::~ExecContext() = default;

@@ -26,7 +26,7 @@ class Linear::Impl {
  public:
   explicit Impl(Params params)
       : activation(params.activation),
-        matmul("linear", params.weight, std::move(params.bias), params.activation) {}
+        matmul("linear", params.weight, std::move(params.bias), {.activation = params.activation}) {}
 
   Activation activation;
   internal::PackedMatmul matmul;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "av_fusion/nn/dnnl/attention_core.h"
+#include "av_fusion/nn/dnnl/packed_heads.h"
 #include "av_fusion/nn/dnnl/packed_matmul.h"
 #include "av_fusion/nn/validate_internal.h"
 
@@ -17,8 +18,8 @@ namespace {
 
 constexpr std::string_view kLayer = "multi_head_attention";
 
-// Bounds strides, offsets and widths, so that positions cannot overflow.
-constexpr std::int64_t kMaxBandExtent = std::int64_t{1} << 31;
+// Bounds strides, offsets and widths of masks, so that positions cannot overflow.
+constexpr std::int64_t kMaxMaskExtent = std::int64_t{1} << 31;
 
 [[noreturn]] void refuse(const std::string& message) {
   throw Error(ErrorCode::kInvalidArgument, kLayer, message);
@@ -43,7 +44,13 @@ void check_bias(const Tensor<float>& bias, std::int64_t dim, std::string_view na
   if (!bias.empty()) expect_shape(bias.shape(), {dim}, named(name));
 }
 
+void check_precision(Precision precision) {
+  if (is_native(precision)) return;
+  throw Error(ErrorCode::kUnsupported, kLayer, "this processor has no bfloat16 products");
+}
+
 MultiHeadAttention::Params checked(MultiHeadAttention::Params params) {
+  check_precision(params.precision);
   check_weight(params.query_weight, {kAny, kAny}, "query_weight");
   const std::int64_t dim = params.query_weight.dim(0);
   check_heads(dim, params.num_heads);
@@ -58,6 +65,7 @@ MultiHeadAttention::Params checked(MultiHeadAttention::Params params) {
 }
 
 MultiHeadAttention::FusedParams checked(MultiHeadAttention::FusedParams params) {
+  check_precision(params.precision);
   check_weight(params.out_weight, {kAny, kAny}, "out_weight");
   const std::int64_t dim = params.out_weight.dim(0);
   check_weight(params.out_weight, {dim, dim}, "out_weight");
@@ -86,15 +94,13 @@ MultiHeadAttention::Params split(const MultiHeadAttention::FusedParams& fused) {
           .key_bias = third_of(fused.qkv_bias, 1),
           .value_bias = third_of(fused.qkv_bias, 2),
           .out_weight = fused.out_weight.clone(),
-          .out_bias = fused.out_bias.clone()};
+          .out_bias = fused.out_bias.clone(),
+          .precision = fused.precision};
 }
 
-// Multiplies the first `rows` rows: the scores get their 1/sqrt(d_k) through Q.
-Tensor<float> scaled(Tensor<float> tensor, std::int64_t rows, double factor) {
-  if (tensor.empty()) return tensor;
-  const std::int64_t count = tensor.num_elements() / tensor.dim(0) * rows;
-  std::transform(tensor.data(), tensor.data() + count, tensor.data(),
-                 [factor](float x) { return static_cast<float>(x * factor); });
+// The scores get their 1/sqrt(d_k) through Q.
+Tensor<float> scaled(Tensor<float> tensor, double factor) {
+  for (float& x : tensor.elements()) x = static_cast<float>(x * factor);
   return tensor;
 }
 
@@ -123,16 +129,27 @@ void check_key_lengths(std::span<const std::int64_t> lengths, const Sizes& sizes
   }
 }
 
+void check_extent(std::int64_t value, std::int64_t least, const char* mask, const char* name) {
+  if (value >= least && value <= kMaxMaskExtent) return;
+  refuse("the " + std::string(mask) + "'s " + name + " " + std::to_string(value) +
+         " is outside of " + std::to_string(least) + " to " + std::to_string(kMaxMaskExtent));
+}
+
 void check_band(const BandMask& band) {
-  const auto check = [](std::int64_t value, std::int64_t least, const char* name) {
-    if (value < least || value > kMaxBandExtent) {
-      refuse(std::string("the band's ") + name + " " + std::to_string(value) + " is outside of " +
-             std::to_string(least) + " to " + std::to_string(kMaxBandExtent));
-    }
-  };
-  check(band.stride, 0, "stride");
-  check(band.width, 0, "width");
-  check(band.offset, -kMaxBandExtent, "offset");
+  check_extent(band.stride, 0, "band", "stride");
+  check_extent(band.width, 0, "band", "width");
+  check_extent(band.offset, -kMaxMaskExtent, "band", "offset");
+}
+
+void check_causal(const CausalMask& causal) {
+  check_extent(causal.stride, 0, "causal mask", "stride");
+  check_extent(causal.offset, -kMaxMaskExtent, "causal mask", "offset");
+}
+
+Shape additive_shape(int rank, std::int64_t heads, const Sizes& sizes) {
+  if (rank == 2) return {sizes.queries, sizes.keys};
+  if (rank == 3) return {sizes.batch, sizes.queries, sizes.keys};
+  return {sizes.batch, heads, sizes.queries, sizes.keys};
 }
 
 }  // namespace
@@ -141,174 +158,298 @@ class MultiHeadAttention::Impl {
   using Frame = ExecContext::Impl::Frame;
 
  public:
-  explicit Impl(Params params)
+  explicit Impl(const Params& params)
       : num_heads_(params.num_heads),
         dim_(params.out_weight.dim(0)),
-        query_(kLayer, scaled(std::move(params.query_weight), dim_, scale()),
-               scaled(std::move(params.query_bias), dim_, scale()), Activation::kNone),
-        key_(kLayer, params.key_weight, std::move(params.key_bias), Activation::kNone),
-        value_(kLayer, params.value_weight, std::move(params.value_bias), Activation::kNone),
-        out_(kLayer, params.out_weight, std::move(params.out_bias), Activation::kNone) {}
-
-  explicit Impl(FusedParams params) : Impl(split(params)) {
-    fused_ = std::make_unique<internal::PackedMatmul>(
-        kLayer, scaled(std::move(params.qkv_weight), dim_, scale()),
-        scaled(std::move(params.qkv_bias), dim_, scale()), Activation::kNone);
-  }
+        precision_(params.precision),
+        value_bias_(params.value_bias.clone()),
+        query_(kLayer, scaled(params.query_weight.clone(), query_scale(dim_, num_heads_)),
+               scaled(params.query_bias.clone(), query_scale(dim_, num_heads_)), to_operands()),
+        key_(kLayer, params.key_weight, params.key_bias.clone(), to_operands()),
+        value_(kLayer, params.value_weight, params.value_bias.clone(), to_operands()),
+        out_(kLayer, params.out_weight, params.out_bias.clone(), {.operands = precision_}),
+        query_to_key_(kLayer, params.key_weight, num_heads_,
+                      internal::PackedHeads::Direction::kToInput, precision_, precision_),
+        mean_to_value_(kLayer, params.value_weight, num_heads_,
+                       internal::PackedHeads::Direction::kToTokens, precision_, Precision::kF32) {}
 
   std::int64_t dim() const noexcept { return dim_; }
+  std::int64_t query_width() const noexcept { return query_.in_features(); }
+  std::int64_t key_width() const noexcept { return key_.in_features(); }
+  std::int64_t value_width() const noexcept { return value_.in_features(); }
   int num_heads() const noexcept { return num_heads_; }
 
-  void cross(ExecContext& context, const TensorView<const float>& query,
-             const TensorView<const float>& key, const TensorView<const float>& value,
-             const TensorView<float>& out, const Masks& masks, const Details& details) const {
-    const Sizes sizes = check(query, key, value, out, masks, details);
+  void forward(ExecContext& context, const TensorView<const float>& query,
+               const TensorView<const float>& key, const TensorView<const float>& value,
+               const TensorView<float>& out, const Masks& masks, const Details& details,
+               bool accumulate) const {
+    const Call call{check(query, key, value, out, masks, details), masks, details};
     ExecContext::Impl& impl = context.impl();
     ExecContext::Impl::Use use(impl);
-    const std::int64_t query_rows = sizes.batch * sizes.queries;
-    const std::int64_t key_rows = sizes.batch * sizes.keys;
-    const std::int64_t scores = scores_size(sizes, masks, details);
-    Frame memory(impl, Frame::rounded(query_rows * dim_) +
-                                 2 * Frame::rounded(key_rows * dim_) + Frame::rounded(scores));
-    const internal::TokenRows q{memory.take(query_rows * dim_), dim_};
-    const internal::TokenRows k{memory.take(key_rows * dim_), dim_};
-    const internal::TokenRows v{memory.take(key_rows * dim_), dim_};
-    query_.run(impl, query.data(), query_rows, q.data);
-    key_.run(impl, key.data(), key_rows, k.data);
-    value_.run(impl, value.data(), key_rows, v.data);
-    // A block of queries is read before its result is written, so the result may take its place.
-    attend(impl, sizes, {.query = q, .key = k, .value = v, .out = q, .scores = memory.take(scores)},
-           masks, details);
-    out_.run(impl, q.data, query_rows, out.data());
-    use.finish();
-  }
-
-  void self(ExecContext& context, const TensorView<const float>& sequence,
-            const TensorView<float>& out, const Masks& masks, const Details& details) const {
-    if (fused_ == nullptr) {
-      return cross(context, sequence, sequence, sequence, out, masks, details);
+    const std::int64_t rows = call.sizes.batch * call.sizes.queries;
+    Frame frame(impl, tokens_size(rows, query_width()) + 2 * tokens_size(rows, dim_) +
+                          Frame::rounded(rows * dim_));
+    void* const queries = frame.take(floats(rows * dim_));
+    query_.run(impl, as_operand(query, frame), rows, queries);
+    float* const heads = frame.take(rows * dim_);
+    if (few_queries(call)) {
+      attend_few(impl, call, queries, key, value, heads);
+    } else {
+      attend_all(impl, call, queries, key, value, heads);
     }
-    const Sizes sizes = check(sequence, sequence, sequence, out, masks, details);
-    ExecContext::Impl& impl = context.impl();
-    ExecContext::Impl::Use use(impl);
-    const std::int64_t rows = sizes.batch * sizes.queries;
-    const std::int64_t scores = scores_size(sizes, masks, details);
-    Frame memory(impl, Frame::rounded(rows * 3 * dim_) + Frame::rounded(rows * dim_) +
-                                 Frame::rounded(scores));
-    float* const qkv = memory.take(rows * 3 * dim_);
-    const internal::TokenRows heads{memory.take(rows * dim_), dim_};
-    fused_->run(impl, sequence.data(), rows, qkv);
-    attend(impl, sizes,
-           {.query = {qkv, 3 * dim_},
-            .key = {qkv + dim_, 3 * dim_},
-            .value = {qkv + 2 * dim_, 3 * dim_},
-            .out = heads,
-            .scores = memory.take(scores)},
-           masks, details);
-    out_.run(impl, heads.data, rows, out.data());
+    out_.run(impl, as_operand({heads, {rows, dim_}}, frame), rows, out.data(), accumulate);
     use.finish();
   }
 
  private:
-  double scale() const { return query_scale(dim_, num_heads_); }
+  struct Call {
+    Sizes sizes;
+    const Masks& masks;
+    const Details& details;
+  };
+
+  internal::PackedMatmul::Options to_operands() const {
+    return {.operands = precision_, .result = precision_};
+  }
+
+  // Memory for `count` operands, in floats.
+  std::int64_t floats(std::int64_t count) const {
+    return precision_ == Precision::kBf16 ? (count + 1) / 2 : count;
+  }
+  std::int64_t tokens_size(std::int64_t rows, std::int64_t width) const {
+    return Frame::rounded(floats(rows * width));
+  }
+  const void* operand_at(const void* operands, std::int64_t index) const {
+    return static_cast<const char*>(operands) + index * internal::operand_bytes(precision_);
+  }
+  // The numbers as matrix products want them: themselves, or rounded into the frame.
+  const void* as_operand(const TensorView<const float>& view, Frame& frame) const {
+    if (precision_ == Precision::kF32) return view.data();
+    auto* const rounded = reinterpret_cast<std::uint16_t*>(frame.take(floats(view.num_elements())));
+    internal::round_to_bf16(view.data(), view.num_elements(), rounded);
+    return rounded;
+  }
+
+  // Whether it is cheaper to take the queries to the keys than to project all keys. Multiplications
+  // for one sequence; the margin is for what the smaller products lose.
+  bool few_queries(const Call& call) const {
+    if (call.details.band_logits.data() != nullptr) return false;  // they contain the key bias
+    const auto width = static_cast<double>(key_width() + value_width());
+    const auto dim = static_cast<double>(dim_);
+    const auto queries = static_cast<double>(call.sizes.queries);
+    const auto keys = static_cast<double>(call.sizes.keys);
+    double seen = keys;
+    if (const auto& band = call.masks.band) {
+      seen = std::min(keys, static_cast<double>(band->num_lags()) +
+                                queries * static_cast<double>(band->stride));
+    }
+    const double all = keys * dim * width + 2 * queries * seen * dim;
+    const double few = queries * dim * width + queries * num_heads_ * seen * width;
+    return few < 0.85 * all;
+  }
+
+  void attend_all(ExecContext::Impl& impl, const Call& call, const void* queries,
+                  const TensorView<const float>& key, const TensorView<const float>& value,
+                  float* heads) const {
+    const std::int64_t rows = call.sizes.batch * call.sizes.keys;
+    Frame frame(impl, 2 * tokens_size(rows, dim_) + operand_copies(rows));
+    void* const keys = frame.take(floats(rows * dim_));
+    void* const values = frame.take(floats(rows * dim_));
+    key_.run(impl, as_operand(key, frame), rows, keys);
+    value_.run(impl, as_operand(value, frame), rows, values);
+    const std::int64_t head_dim = dim_ / num_heads_;
+    internal::AttentionSequence all = sequence(call, head_dim, head_dim);
+    all.key = keys;
+    all.value = values;
+    for_each_block(impl, call, all, [&](ExecContext::Impl& worker, const Block& block) {
+      Frame scratch(worker, Frame::rounded(num_heads_ * block.rows));
+      internal::attend(worker, block.sequence, block.tiling, block.first, block.rows,
+                       operand_at(queries, block.token * dim_), heads + block.token * dim_,
+                       scratch.take(num_heads_ * block.rows));
+    });
+  }
+
+  void attend_few(ExecContext::Impl& impl, const Call& call, const void* queries,
+                  const TensorView<const float>& key, const TensorView<const float>& value,
+                  float* heads) const {
+    Frame frame(impl, operand_copies(call.sizes.batch * call.sizes.keys));
+    internal::AttentionSequence all = sequence(call, key_width(), value_width());
+    all.shared_keys = true;
+    all.key = as_operand(key, frame);
+    all.value = as_operand(value, frame);
+    for_each_block(impl, call, all, [&](ExecContext::Impl& worker, const Block& block) {
+      const std::int64_t rows = num_heads_ * block.rows;
+      Frame scratch(worker, tokens_size(rows, key_width()) + Frame::rounded(rows * value_width()) +
+                                tokens_size(rows, value_width()) + Frame::rounded(rows));
+      void* const asking = scratch.take(floats(rows * key_width()));
+      float* const means = scratch.take(rows * value_width());
+      float* const sums = scratch.take(rows);
+      query_to_key_.run(worker, operand_at(queries, block.token * dim_), block.rows, asking);
+      internal::attend(worker, block.sequence, block.tiling, block.first, block.rows, asking, means,
+                       sums);
+      float* const to = heads + block.token * dim_;
+      mean_to_value_.run(worker, as_operand({means, {rows, value_width()}}, scratch), block.rows,
+                         to);
+      add_value_bias(block.rows, sums, to);
+    });
+  }
+
+  // The weights of a query that sees a key add up to 1, so its mean value has the whole bias.
+  void add_value_bias(std::int64_t rows, const float* sums, float* heads) const {
+    if (value_bias_.empty()) return;
+    const std::int64_t head_dim = dim_ / num_heads_;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t c = 0; c < dim_; ++c) {
+        if (sums[c / head_dim * rows + i] != 0.0f) heads[i * dim_ + c] += value_bias_.data()[c];
+      }
+    }
+  }
+
+  // Rounded copies of the keys and values; none in f32.
+  std::int64_t operand_copies(std::int64_t rows) const {
+    if (precision_ == Precision::kF32) return 0;
+    return tokens_size(rows, key_width()) + tokens_size(rows, value_width());
+  }
+
+  // What the sequences of a call have in common.
+  internal::AttentionSequence sequence(const Call& call, std::int64_t key_width,
+                                       std::int64_t value_width) const {
+    internal::AttentionSequence result;
+    result.num_heads = num_heads_;
+    result.num_queries = call.sizes.queries;
+    result.num_keys = call.sizes.keys;
+    result.key_width = key_width;
+    result.value_width = value_width;
+    result.precision = precision_;
+    result.mask.band = call.masks.band ? &*call.masks.band : nullptr;
+    result.mask.causal = call.masks.causal ? &*call.masks.causal : nullptr;
+    return result;
+  }
+
+  // `all`, which holds keys and values of the whole batch, made that of sequence `b`.
+  internal::AttentionSequence sequence_of(const internal::AttentionSequence& all, const Call& call,
+                                          std::int64_t b) const {
+    const auto part = [b](const auto& view) {
+      return view.data() == nullptr ? nullptr : view.data() + b * view.strides()[0];
+    };
+    internal::AttentionSequence one = all;
+    const std::int64_t groups = all.shared_keys ? 1 : num_heads_;
+    one.key = operand_at(all.key, b * call.sizes.keys * groups * all.key_width);
+    one.value = operand_at(all.value, b * call.sizes.keys * groups * all.value_width);
+    one.mask.valid_keys = call.masks.key_lengths.empty()
+                              ? call.sizes.keys
+                              : call.masks.key_lengths[static_cast<std::size_t>(b)];
+    const TensorView<const float>& additive = call.masks.additive;
+    one.mask.additive = additive.rank() > 2 ? part(additive) : additive.data();
+    one.mask.additive_head_step = additive.rank() == 4 ? additive.strides()[1] : 0;
+    one.details = {.weights = part(call.details.weights),
+                   .mean_weights = part(call.details.mean_weights),
+                   .band_weights = part(call.details.band_weights),
+                   .band_logits = part(call.details.band_logits)};
+    return one;
+  }
+
+  struct Block {
+    internal::AttentionSequence sequence;
+    internal::AttentionTiling tiling;
+    std::int64_t first = 0;  // query within the sequence
+    std::int64_t rows = 0;
+    std::int64_t token = 0;  // query within the batch
+  };
+
+  // Runs `task(worker, block)` for all blocks of queries of all sequences, on the threads there
+  // are.
+  template <typename Task>
+  void for_each_block(ExecContext::Impl& impl, const Call& call,
+                      const internal::AttentionSequence& all, const Task& task) const {
+    const std::int64_t queries = call.sizes.queries;
+    const int threads_for_each = static_cast<int>(
+        std::max<std::int64_t>(1, (impl.threads() + call.sizes.batch - 1) / call.sizes.batch));
+    const auto tiling_of = [&](const internal::AttentionSequence& one) {
+      return internal::attention_tiling(one, threads_for_each);
+    };
+    const std::int64_t rows = tiling_of(sequence_of(all, call, 0)).rows;
+    const std::int64_t blocks = (queries + rows - 1) / rows;
+    impl.for_each(call.sizes.batch * blocks, [&](ExecContext::Impl& worker, std::int64_t index) {
+      const std::int64_t b = index / blocks;
+      Block block;
+      block.sequence = sequence_of(all, call, b);
+      block.tiling = tiling_of(block.sequence);
+      block.first = index % blocks * rows;
+      block.rows = std::min(rows, queries - block.first);
+      block.token = b * queries + block.first;
+      task(worker, block);
+    });
+  }
 
   Sizes check(const TensorView<const float>& query, const TensorView<const float>& key,
               const TensorView<const float>& value, const TensorView<float>& out,
               const Masks& masks, const Details& details) const {
-    internal::expect_operand(query, {kAny, kAny, query_.in_features()}, kLayer, "query");
+    internal::expect_operand(query, {kAny, kAny, query_width()}, kLayer, "query");
     const Sizes sizes{query.dim(0), query.dim(1), key.rank() == 3 ? key.dim(1) : kAny};
-    internal::expect_operand(key, {sizes.batch, sizes.keys, key_.in_features()}, kLayer, "key");
-    internal::expect_operand(value, {sizes.batch, sizes.keys, value_.in_features()}, kLayer,
-                             "value");
+    internal::expect_operand(key, {sizes.batch, sizes.keys, key_width()}, kLayer, "key");
+    internal::expect_operand(value, {sizes.batch, sizes.keys, value_width()}, kLayer, "value");
     internal::expect_operand(out, {sizes.batch, sizes.queries, dim_}, kLayer, "output");
     if (query.empty()) refuse("the query " + query.shape().to_string() + " is empty");
     if (key.empty()) refuse("the key " + key.shape().to_string() + " is empty");
     check_key_lengths(masks.key_lengths, sizes);
     if (masks.band) check_band(*masks.band);
+    if (masks.causal) check_causal(*masks.causal);
+    if (masks.additive.data() != nullptr) {
+      internal::expect_operand(masks.additive,
+                               additive_shape(masks.additive.rank(), num_heads_, sizes), kLayer,
+                               "additive mask");
+    }
     check_details(sizes, masks, details);
     return sizes;
   }
 
   void check_details(const Sizes& sizes, const Masks& masks, const Details& details) const {
-    if (details.weights.data() != nullptr) {
-      internal::expect_operand(
-          details.weights, {sizes.batch, num_heads_, sizes.queries, sizes.keys}, kLayer, "weights");
-    }
-    const auto check_lags = [&](const TensorView<float>& view, std::string_view name) {
+    const auto check = [&](const TensorView<float>& view, const Shape& shape, const char* name) {
+      if (view.data() != nullptr) internal::expect_operand(view, shape, kLayer, name);
+    };
+    check(details.weights, {sizes.batch, num_heads_, sizes.queries, sizes.keys}, "weights");
+    check(details.mean_weights, {sizes.batch, sizes.queries, sizes.keys}, "mean_weights");
+    const auto check_lags = [&](const TensorView<float>& view, const char* name) {
       if (view.data() == nullptr) return;
       if (!masks.band) refuse(std::string(name) + " needs a band mask");
-      internal::expect_operand(
-          view, {sizes.batch, num_heads_, sizes.queries, masks.band->num_lags()}, kLayer, name);
+      check(view, {sizes.batch, num_heads_, sizes.queries, masks.band->num_lags()}, name);
     };
     check_lags(details.band_weights, "band_weights");
     check_lags(details.band_logits, "band_logits");
   }
 
-  std::int64_t scores_size(const Sizes& sizes, const Masks& masks, const Details& details) const {
-    const bool in_place =
-        details.weights.data() != nullptr && !masks.band && masks.key_lengths.empty();
-    if (in_place) return 0;
-    return internal::scores_floats(num_heads_, sizes.queries, sizes.keys,
-                                   masks.band ? &*masks.band : nullptr);
-  }
-
-  // Runs the sequences of the batch one by one; `all` holds the token rows of the whole batch.
-  void attend(ExecContext::Impl& context, const Sizes& sizes, const internal::AttentionTask& all,
-              const Masks& masks, const Details& details) const {
-    const BandMask* const band = masks.band ? &*masks.band : nullptr;
-    const auto part = [](const TensorView<float>& view, std::int64_t index) {
-      return view.data() == nullptr ? nullptr : view.data() + index * view.strides()[0];
-    };
-    internal::AttentionTask task = all;
-    task.num_heads = num_heads_;
-    task.head_dim = dim_ / num_heads_;
-    task.num_queries = sizes.queries;
-    task.num_keys = sizes.keys;
-    for (std::int64_t b = 0; b < sizes.batch; ++b) {
-      task.valid_keys =
-          masks.key_lengths.empty() ? sizes.keys : masks.key_lengths[static_cast<std::size_t>(b)];
-      task.query.data = all.query.row(b * sizes.queries);
-      task.key.data = all.key.row(b * sizes.keys);
-      task.value.data = all.value.row(b * sizes.keys);
-      task.out.data = all.out.row(b * sizes.queries);
-      task.weights = part(details.weights, b);
-      task.band_weights = part(details.band_weights, b);
-      task.band_logits = part(details.band_logits, b);
-      internal::attend(context, task, band);
-    }
-  }
-
   int num_heads_;
   std::int64_t dim_;
+  Precision precision_;
+  Tensor<float> value_bias_;
   internal::PackedMatmul query_;
   internal::PackedMatmul key_;
   internal::PackedMatmul value_;
   internal::PackedMatmul out_;
-  std::unique_ptr<internal::PackedMatmul> fused_;  // Q, K and V at once, for self-attention
+  internal::PackedHeads query_to_key_;   // with few queries, in place of key_
+  internal::PackedHeads mean_to_value_;  // and of value_
 };
 
 MultiHeadAttention::MultiHeadAttention(Params params)
     : impl_(std::make_unique<Impl>(checked(std::move(params)))) {}
 MultiHeadAttention::MultiHeadAttention(FusedParams params)
-    : impl_(std::make_unique<Impl>(checked(std::move(params)))) {}
+    : impl_(std::make_unique<Impl>(split(checked(std::move(params))))) {}
 MultiHeadAttention::~MultiHeadAttention() = default;
 MultiHeadAttention::MultiHeadAttention(MultiHeadAttention&&) noexcept = default;
 MultiHeadAttention& MultiHeadAttention::operator=(MultiHeadAttention&&) noexcept = default;
 
 std::int64_t MultiHeadAttention::embed_dim() const noexcept { return impl_->dim(); }
+std::int64_t MultiHeadAttention::query_width() const noexcept { return impl_->query_width(); }
+std::int64_t MultiHeadAttention::key_width() const noexcept { return impl_->key_width(); }
+std::int64_t MultiHeadAttention::value_width() const noexcept { return impl_->value_width(); }
 int MultiHeadAttention::num_heads() const noexcept { return impl_->num_heads(); }
 
 void MultiHeadAttention::forward(ExecContext& context, TensorView<const float> query,
                                  TensorView<const float> key, TensorView<const float> value,
-                                 TensorView<float> out, const Masks& masks,
-                                 const Details& details) const {
-  impl_->cross(context, query, key, value, out, masks, details);
-}
-
-void MultiHeadAttention::forward(ExecContext& context, TensorView<const float> sequence,
-                                 TensorView<float> out, const Masks& masks,
-                                 const Details& details) const {
-  impl_->self(context, sequence, out, masks, details);
+                                 TensorView<float> out, const Masks& masks, const Details& details,
+                                 bool accumulate) const {
+  impl_->forward(context, query, key, value, out, masks, details, accumulate);
 }
 
 }  // namespace av_fusion

@@ -7,7 +7,9 @@
 
 #include "av_fusion/core/tensor.h"
 #include "av_fusion/nn/band_mask.h"
+#include "av_fusion/nn/causal_mask.h"
 #include "av_fusion/nn/exec_context.h"
+#include "av_fusion/nn/precision.h"
 
 namespace av_fusion {
 
@@ -18,10 +20,15 @@ namespace av_fusion {
 ///
 /// Self-attention when query, key and value are one sequence; cross-attention when, for example,
 /// video asks and audio answers. Symbols: B batch, Tq queries, Tk keys, D = embed_dim, H = heads,
-/// d_k = D / H. Arithmetic is f32. Immutable and safe to share between threads.
+/// d_k = D / H. Immutable and safe to share between threads.
 ///
-/// Scores are made for a block of queries at a time, so scratch memory grows with Tk, not Tq * Tk;
-/// with a band, time and memory are those of the band.
+/// Scores are made for a block of queries and keys at a time (with the running softmax of Milakov
+/// and Gimelshein 2018), so that scratch memory grows with Tq + Tk, not with Tq * Tk, also where
+/// weights are asked for. With a band or a causal mask only blocks that somebody sees are computed.
+///
+/// Few queries (fewer than about d_k for each sequence of the batch) do not wait for the
+/// projection of all keys: q_h . (Wk_h k) = (Wk_h^T q_h) . k, so the projection moves to the
+/// queries, and for the values to the weighted means.
 class MultiHeadAttention {
  public:
   struct Params {
@@ -34,6 +41,7 @@ class MultiHeadAttention {
     Tensor<float> value_bias{};
     Tensor<float> out_weight;  ///< [D, D]
     Tensor<float> out_bias{};
+    Precision precision = Precision::kF32;
   };
 
   /// The parameters of a fused projection, rows in the order Q, K, V: `in_proj_weight` of
@@ -44,6 +52,7 @@ class MultiHeadAttention {
     Tensor<float> qkv_bias{};  ///< [3 D], or empty
     Tensor<float> out_weight;  ///< [D, D]
     Tensor<float> out_bias{};  ///< [D], or empty
+    Precision precision = Precision::kF32;
   };
 
   /// Which keys a query may see; the conditions hold together. A query that sees no key gets
@@ -52,19 +61,27 @@ class MultiHeadAttention {
     /// [B] number of valid keys of each sequence, 0 to Tk; empty means all.
     std::span<const std::int64_t> key_lengths{};
     std::optional<BandMask> band{};
+    std::optional<CausalMask> causal{};
+    /// Added to the scores q.k / sqrt(d_k): [Tq, Tk], [B, Tq, Tk] or [B, H, Tq, Tk], dense. Minus
+    /// infinity hides a key.
+    TensorView<const float> additive{};
   };
 
-  /// Optional results besides the output; a default view means "not wanted".
+  /// Optional results besides the output; a default view means "not wanted". All dense, owned by
+  /// the caller and filled completely.
   struct Details {
-    TensorView<float> weights{};  ///< [B, H, Tq, Tk]
+    TensorView<float> weights{};       ///< [B, H, Tq, Tk]
+    TensorView<float> mean_weights{};  ///< [B, Tq, Tk]: the mean over the heads
     /// [B, H, Tq, num_lags]; lag index l is key i * stride + offset + l - width. Needs a band.
     TensorView<float> band_weights{};
-    /// As `band_weights`, before the softmax: q.k / sqrt(d_k), or 0 where a query sees no key.
+    /// As `band_weights`, before additive mask and softmax: q.k / sqrt(d_k), or 0 where the masks
+    /// hide the key.
     TensorView<float> band_logits{};
   };
 
   /// Throws `Error(kInvalidArgument)` "embed_dim 64 is not divisible by num_heads 5",
-  /// `Error(kShapeMismatch)` where weights disagree.
+  /// `Error(kShapeMismatch)` where weights disagree, `Error(kUnsupported)` if the processor does
+  /// not have the precision.
   explicit MultiHeadAttention(Params params);
   explicit MultiHeadAttention(FusedParams params);
   ~MultiHeadAttention();
@@ -72,24 +89,29 @@ class MultiHeadAttention {
   MultiHeadAttention& operator=(MultiHeadAttention&&) noexcept;
 
   std::int64_t embed_dim() const noexcept;
+  std::int64_t query_width() const noexcept;
+  std::int64_t key_width() const noexcept;
+  std::int64_t value_width() const noexcept;
   int num_heads() const noexcept;
 
   /// Cross-attention: `query` [B, Tq, query width], `key` [B, Tk, key width], `value`
   /// [B, Tk, value width], `out` [B, Tq, D]; dense f32, owned by the caller; `out` must not overlap
-  /// the inputs. Throws `Error(kShapeMismatch)` on shapes, `Error(kInvalidArgument)` if B, Tq or
+  /// the inputs, unless with `accumulate`, which adds the result to what `out` holds (a residual
+  /// connection). Throws `Error(kShapeMismatch)` on shapes, `Error(kInvalidArgument)` if B, Tq or
   /// Tk is 0 or a mask is out of range.
   void forward(ExecContext& context, TensorView<const float> query, TensorView<const float> key,
                TensorView<const float> value, TensorView<float> out, const Masks& masks,
-               const Details& details) const;
+               const Details& details, bool accumulate = false) const;
   void forward(ExecContext& context, TensorView<const float> query, TensorView<const float> key,
                TensorView<const float> value, TensorView<float> out) const {
     forward(context, query, key, value, out, Masks{}, Details{});
   }
 
-  /// Self-attention on `sequence` [B, T, D]; with `FusedParams` one matrix product makes Q, K and
-  /// V.
+  /// Self-attention on `sequence` [B, T, D].
   void forward(ExecContext& context, TensorView<const float> sequence, TensorView<float> out,
-               const Masks& masks, const Details& details) const;
+               const Masks& masks, const Details& details, bool accumulate = false) const {
+    forward(context, sequence, sequence, sequence, out, masks, details, accumulate);
+  }
   void forward(ExecContext& context, TensorView<const float> sequence,
                TensorView<float> out) const {
     forward(context, sequence, out, Masks{}, Details{});

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "weights_file_builder.h"
+#include "tests/nn/weights_file_builder.h"
 
 namespace av_fusion {
 namespace {

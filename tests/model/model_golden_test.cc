@@ -9,7 +9,7 @@
 #include <string>
 
 #include "av_fusion/model/aligner_model.h"
-#include "av_fusion/model/weights_file.h"
+#include "av_fusion/nn/weights_file.h"
 
 namespace av_fusion {
 namespace {

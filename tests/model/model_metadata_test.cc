@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "weights_file_builder.h"
+#include "tests/nn/weights_file_builder.h"
 
 namespace av_fusion {
 namespace {

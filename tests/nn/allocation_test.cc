@@ -10,9 +10,14 @@
 
 #include "av_fusion/nn/conv1d.h"
 #include "av_fusion/nn/conv2d.h"
+#include "av_fusion/nn/conv_block.h"
+#include "av_fusion/nn/conv_transformer_encoder.h"
+#include "av_fusion/nn/cross_attention_fusion.h"
+#include "av_fusion/nn/feed_forward.h"
 #include "av_fusion/nn/layer_norm.h"
 #include "av_fusion/nn/linear.h"
 #include "av_fusion/nn/multi_head_attention.h"
+#include "tests/nn/block_reference.h"
 #include "tests/nn/reference.h"
 
 // Counts calls of operator new in the whole program, apart from those that oneDNN's own code makes:
@@ -176,6 +181,47 @@ TEST_F(Allocations, AttentionMakesNoneAfterTheFirstCall) {
             context_, video.view(), audio.view(), audio.view(), out.view(), {lengths, band},
             {.weights = weights.view(), .band_weights = lags.view(), .band_logits = lags.view()});
       }));
+}
+
+TEST_F(Allocations, BlocksMakeNoneAfterTheFirstCall) {
+  const FeedForward feed_forward(reference::feed_forward_params(16, 40, 1));
+  const ConvBlock conv_block(reference::conv_block_params(16, {16, 5, 2}, 1));
+  ConvTransformerEncoder::Params params{.attention_norm = reference::norm_params(16, 1),
+                                        .attention = reference::attention_params(16, 16, 4, 2),
+                                        .attention_width = 6,
+                                        .feed_forward = reference::feed_forward_params(16, 40, 3)};
+  params.conv_blocks.push_back(reference::conv_block_params(16, {16, 5, 1}, 4));
+  const ConvTransformerEncoder encoder(std::move(params));
+  Tensor<float> x = reference::random({2, 70, 16}, 1);
+  const std::int64_t lengths[] = {70, 33};
+  EXPECT_EQ(0, count_second([&] { feed_forward.forward(context_, {x.data(), {140, 16}}); }));
+  EXPECT_EQ(0, count_second([&] { conv_block.forward(context_, x.view(), lengths); }));
+  EXPECT_EQ(0, count_second([&] { encoder.forward(context_, x.view(), lengths); }));
+}
+
+TEST_F(Allocations, FusionMakesNoneAfterTheFirstCall) {
+  CrossAttentionFusion::Params params;
+  for (unsigned seed : {1u, 2u, 3u}) {
+    params.layers.push_back({.query_norm = reference::norm_params(16, seed),
+                             .key_norm = reference::norm_params(12, seed),
+                             .attention = reference::attention_params(16, 12, 4, seed),
+                             .feed_forward = reference::feed_forward_params(16, 40, seed)});
+  }
+  const CrossAttentionFusion fusion(std::move(params));
+  const Tensor<float> video = reference::random({2, 25, 16}, 1);
+  const Tensor<float> audio = reference::random({2, 100, 12}, 2);
+  Tensor<float> fused(video.shape());
+  Tensor<float> weights(Shape{2, 4, 25, 100});
+  const std::int64_t lengths[] = {100, 61};
+  MultiHeadAttention::Masks masks;
+  masks.key_lengths = lengths;
+  masks.band = BandMask{4, 0, 20};
+  const MultiHeadAttention::Details details[] = {{.weights = weights.view()}, {}, {}};
+  EXPECT_EQ(
+      0, count_second([&] { fusion.forward(context_, video.view(), audio.view(), fused.view()); }));
+  EXPECT_EQ(0, count_second([&] {
+              fusion.forward(context_, video.view(), audio.view(), fused.view(), masks, details);
+            }));
 }
 
 }  // namespace

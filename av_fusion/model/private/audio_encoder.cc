@@ -1,43 +1,24 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #include "av_fusion/model/private/audio_encoder.h"
 
-#include <string>
-
 namespace av_fusion {
-namespace {
 
-std::vector<TemporalBlock> make_blocks(const ModelConfig& config, TensorSource& source) {
-  std::vector<TemporalBlock> blocks;
-  for (const std::int64_t dilation : config.audio_dilations) {
-    blocks.emplace_back(source, "audio.blocks." + std::to_string(blocks.size()) + ".",
-                        config.token_dim, config.temporal_kernel, dilation);
-  }
-  return blocks;
-}
-
-}  // namespace
-
-AudioEncoder::AudioEncoder(const ModelConfig& config, TensorSource& source)
+AudioEncoder::AudioEncoder(const ModelConfig& config, const StateDict& weights)
     : config_(config),
-      mel_mean_(source.take("audio.mel_mean", {config.mel_bands})),
-      mel_scale_(source.take("audio.mel_scale", {config.mel_bands})),
-      stem_(make_conv1d(source, "audio.stem.", config.token_dim, config.mel_bands,
-                        config.temporal_kernel, 1, Activation::kGelu)),
-      blocks_(make_blocks(config, source)),
-      attention_(source, "audio.attention.", config.token_dim, config.num_heads,
-                 config.audio_attention_width, config.feed_forward),
-      norm_(make_layer_norm(source, "audio.norm.", config.token_dim)) {}
+      mel_mean_(weights.take("mel_mean", {config.mel_bands})),
+      mel_scale_(weights.take("mel_scale", {config.mel_bands})),
+      stem_(make_conv1d(weights.sub("stem."), config.token_dim, config.mel_bands,
+                        config.temporal_kernel, Activation::kGelu)),
+      encoder_(make_encoder(weights, config, config.audio_dilations, config.audio_attention_width)),
+      norm_(make_layer_norm(weights.sub("norm."), config.token_dim)) {}
 
 void AudioEncoder::forward(ExecContext& context, TensorView<const float> mel,
                            TensorView<float> tokens) const {
   const std::int64_t frames = mel.dim(0);
   const Tensor<float> input = normalised(mel);
-  stem_.forward(context, reshaped(input.view(), {1, frames, config_.mel_bands}),
-                reshaped(tokens, {1, frames, config_.token_dim}));
-
-  BlockScratch scratch(frames, config_.token_dim, config_.feed_forward);
-  for (const TemporalBlock& block : blocks_) block.forward(context, tokens, scratch);
-  attention_.forward(context, tokens, scratch);
+  const TensorView<float> sequence = reshaped(tokens, {1, frames, config_.token_dim});
+  stem_.forward(context, reshaped(input.view(), {1, frames, config_.mel_bands}), sequence);
+  encoder_.forward(context, sequence);
   norm_.forward(context, tokens, tokens);
 }
 

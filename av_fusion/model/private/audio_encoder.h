@@ -1,8 +1,6 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <vector>
-
 #include "av_fusion/model/private/blocks.h"
 #include "av_fusion/model/private/model_metadata.h"
 
@@ -12,8 +10,8 @@ namespace av_fusion {
 /// safe to share between threads.
 class AudioEncoder {
  public:
-  /// Takes the tensors "audio.*" from `source`.
-  AudioEncoder(const ModelConfig& config, TensorSource& source);
+  /// `weights` are the tensors "audio.*" of the model file.
+  AudioEncoder(const ModelConfig& config, const StateDict& weights);
 
   /// `mel` [T, mel_bands], `tokens` [T, D]; dense, T > 0.
   void forward(ExecContext& context, TensorView<const float> mel, TensorView<float> tokens) const;
@@ -25,8 +23,7 @@ class AudioEncoder {
   Tensor<float> mel_mean_;
   Tensor<float> mel_scale_;
   Conv1d stem_;
-  std::vector<TemporalBlock> blocks_;
-  AttentionBlock attention_;
+  ConvTransformerEncoder encoder_;
   LayerNorm norm_;
 };
 

@@ -1,98 +1,92 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #include "av_fusion/model/private/blocks.h"
 
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "av_fusion/nn/load_blocks.h"
+#include "av_fusion/nn/load_layers.h"
+
 namespace av_fusion {
+namespace {
 
-Linear make_linear(TensorSource& source, const std::string& prefix, std::int64_t out_features,
-                   std::int64_t in_features, Activation activation) {
-  return Linear({.weight = source.take(prefix + "weight", {out_features, in_features}),
-                 .bias = source.take(prefix + "bias", {out_features}),
-                 .activation = activation});
+void expect_tensor(const StateDict& weights, std::string_view name, const Shape& shape) {
+  expect_shape(weights.shape(name), shape, weights.place(name));
 }
 
-LayerNorm make_layer_norm(TensorSource& source, const std::string& prefix, std::int64_t dim) {
-  return LayerNorm({.scale = source.take(prefix + "weight", {dim}),
-                    .shift = source.take(prefix + "bias", {dim})});
+/// A weight of shape [out, ...] and its bias [out].
+void expect_layer(const StateDict& weights, const Shape& weight) {
+  expect_tensor(weights, "weight", weight);
+  expect_tensor(weights, "bias", {weight[0]});
 }
 
-Conv1d make_conv1d(TensorSource& source, const std::string& prefix, std::int64_t out_channels,
-                   std::int64_t in_channels, std::int64_t kernel, std::int64_t dilation,
+void expect_conv_block(const StateDict& weights, std::int64_t dim, std::int64_t kernel) {
+  expect_layer(weights.sub("norm."), {dim});
+  expect_layer(weights.sub("conv."), {dim, dim, kernel});
+  expect_layer(weights.sub("linear."), {dim, dim});
+}
+
+void expect_attention(const StateDict& weights, std::int64_t dim) {
+  for (const char* layer : {"query.", "key.", "value.", "out."}) {
+    expect_layer(weights.sub(layer), {dim, dim});
+  }
+}
+
+void expect_feed_forward(const StateDict& weights, std::int64_t dim, std::int64_t hidden) {
+  expect_layer(weights.sub("norm."), {dim});
+  expect_layer(weights.sub("up."), {hidden, dim});
+  expect_layer(weights.sub("down."), {dim, hidden});
+}
+
+}  // namespace
+
+Linear make_linear(const StateDict& weights, std::int64_t out_features, std::int64_t in_features,
                    Activation activation) {
-  return Conv1d({.weight = source.take(prefix + "weight", {out_channels, in_channels, kernel}),
-                 .bias = source.take(prefix + "bias", {out_channels}),
-                 .dilation = static_cast<int>(dilation),
-                 .padding = static_cast<int>(dilation * (kernel / 2)),
-                 .activation = activation});
+  expect_layer(weights, {out_features, in_features});
+  return Linear(load_linear(weights, activation));
 }
 
-MultiHeadAttention make_attention(TensorSource& source, const std::string& prefix, std::int64_t dim,
-                                  std::int64_t num_heads) {
-  const auto weight = [&](const char* layer) {
-    return source.take(prefix + layer + ".weight", {dim, dim});
-  };
-  const auto bias = [&](const char* layer) { return source.take(prefix + layer + ".bias", {dim}); };
-  return MultiHeadAttention(MultiHeadAttention::Params{.num_heads = static_cast<int>(num_heads),
-                                                       .query_weight = weight("query"),
-                                                       .key_weight = weight("key"),
-                                                       .value_weight = weight("value"),
-                                                       .query_bias = bias("query"),
-                                                       .key_bias = bias("key"),
-                                                       .value_bias = bias("value"),
-                                                       .out_weight = weight("out"),
-                                                       .out_bias = bias("out")});
+LayerNorm make_layer_norm(const StateDict& weights, std::int64_t dim) {
+  expect_layer(weights, {dim});
+  return LayerNorm(load_layer_norm(weights));
 }
 
-void add_to(TensorView<float> sum, TensorView<const float> term) {
-  const std::int64_t count = sum.num_elements();
-  float* to = sum.data();
-  const float* from = term.data();
-  for (std::int64_t i = 0; i < count; ++i) to[i] += from[i];
+Conv1d make_conv1d(const StateDict& weights, std::int64_t out_channels, std::int64_t in_channels,
+                   std::int64_t kernel, Activation activation) {
+  expect_layer(weights, {out_channels, in_channels, kernel});
+  Conv1d::Params params = load_conv1d(weights, activation);
+  params.padding = static_cast<int>(kernel / 2);
+  return Conv1d(std::move(params));
 }
 
-TemporalBlock::TemporalBlock(TensorSource& source, const std::string& prefix, std::int64_t dim,
-                             std::int64_t kernel, std::int64_t dilation)
-    : norm_(make_layer_norm(source, prefix + "norm.", dim)),
-      conv_(make_conv1d(source, prefix + "conv.", dim, dim, kernel, dilation, Activation::kGelu)),
-      linear_(make_linear(source, prefix + "linear.", dim, dim)) {}
-
-void TemporalBlock::forward(ExecContext& context, TensorView<float> x,
-                            BlockScratch& scratch) const {
-  const Shape sequence{1, x.dim(0), x.dim(1)};
-  norm_.forward(context, x, scratch.first.view());
-  conv_.forward(context, reshaped<const float>(scratch.first.view(), sequence),
-                reshaped(scratch.second.view(), sequence));
-  linear_.forward(context, scratch.second.view(), x, /*accumulate=*/true);
+MultiHeadAttention::Params load_attention(const StateDict& weights, std::int64_t dim,
+                                          std::int64_t num_heads) {
+  expect_attention(weights, dim);
+  return load_multi_head_attention(weights, static_cast<int>(num_heads));
 }
 
-FeedForward::FeedForward(TensorSource& source, const std::string& prefix, std::int64_t dim,
-                         std::int64_t hidden)
-    : norm_(make_layer_norm(source, prefix + "norm.", dim)),
-      up_(make_linear(source, prefix + "up.", hidden, dim, Activation::kGelu)),
-      down_(make_linear(source, prefix + "down.", dim, hidden)) {}
-
-void FeedForward::forward(ExecContext& context, TensorView<float> x, BlockScratch& scratch) const {
-  norm_.forward(context, x, scratch.first.view());
-  up_.forward(context, scratch.first.view(), scratch.hidden.view());
-  down_.forward(context, scratch.hidden.view(), x, /*accumulate=*/true);
+FeedForward::Params load_feed_forward(const StateDict& weights, std::int64_t dim,
+                                      std::int64_t hidden) {
+  expect_feed_forward(weights, dim, hidden);
+  return load_feed_forward(weights);
 }
 
-AttentionBlock::AttentionBlock(TensorSource& source, const std::string& prefix, std::int64_t dim,
-                               std::int64_t num_heads, std::int64_t width, std::int64_t hidden)
-    : norm_(make_layer_norm(source, prefix + "norm.", dim)),
-      attention_(make_attention(source, prefix + "attention.", dim, num_heads)),
-      width_(width),
-      feed_forward_(source, prefix + "feed_forward.", dim, hidden) {}
-
-void AttentionBlock::forward(ExecContext& context, TensorView<float> x,
-                             BlockScratch& scratch) const {
-  const Shape sequence{1, x.dim(0), x.dim(1)};
-  MultiHeadAttention::Masks masks;
-  masks.band = BandMask{.stride = 1, .offset = 0, .width = width_};
-  norm_.forward(context, x, scratch.first.view());
-  attention_.forward(context, reshaped<const float>(scratch.first.view(), sequence),
-                     reshaped(scratch.second.view(), sequence), masks, {});
-  add_to(x, scratch.second.view());
-  feed_forward_.forward(context, x, scratch);
+ConvTransformerEncoder make_encoder(const StateDict& weights, const ModelConfig& config,
+                                    const std::vector<std::int64_t>& dilations,
+                                    std::int64_t attention_width) {
+  ConvTransformerEncoderOptions options{.num_heads = static_cast<int>(config.num_heads),
+                                        .attention_width = attention_width};
+  for (const std::int64_t dilation : dilations) {
+    const std::string block = "blocks." + std::to_string(options.dilations.size()) + ".";
+    expect_conv_block(weights.sub(block), config.token_dim, config.temporal_kernel);
+    options.dilations.push_back(static_cast<int>(dilation));
+  }
+  const StateDict attention = weights.sub("attention.");
+  expect_layer(attention.sub("norm."), {config.token_dim});
+  expect_attention(attention.sub("attention."), config.token_dim);
+  expect_feed_forward(attention.sub("feed_forward."), config.token_dim, config.feed_forward);
+  return ConvTransformerEncoder(load_conv_transformer_encoder(weights, options));
 }
 
 }  // namespace av_fusion

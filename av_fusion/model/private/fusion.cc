@@ -2,6 +2,7 @@
 #include "av_fusion/model/private/fusion.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace av_fusion {
 namespace {
@@ -26,23 +27,29 @@ void swap_heads_and_ticks(TensorView<const float> from, TensorView<float> to) {
   }
 }
 
+CrossAttentionFusion make_fusion(const ModelConfig& config, const StateDict& weights) {
+  CrossAttentionFusion::Layer layer{
+      .attention = load_attention(weights, config.token_dim, config.num_heads),
+      .feed_forward =
+          load_feed_forward(weights.sub("feed_forward."), config.token_dim, config.feed_forward)};
+  CrossAttentionFusion::Params params;
+  params.layers.push_back(std::move(layer));
+  return CrossAttentionFusion(std::move(params));
+}
+
 }  // namespace
 
-Fusion::Fusion(const ModelConfig& config, TensorSource& source)
-    : num_heads_(config.num_heads),
-      hidden_(config.feed_forward),
-      attention_(make_attention(source, "", config.token_dim, config.num_heads)),
-      feed_forward_(source, "feed_forward.", config.token_dim, config.feed_forward),
-      speaking_norm_(make_layer_norm(source, "speaking_norm.", config.token_dim)),
-      speaking_(make_linear(source, "speaking.", 1, config.token_dim)) {}
+Fusion::Fusion(const ModelConfig& config, const StateDict& weights)
+    : fusion_(make_fusion(config, weights)),
+      speaking_norm_(make_layer_norm(weights.sub("speaking_norm."), config.token_dim)),
+      speaking_(make_linear(weights.sub("speaking."), 1, config.token_dim)) {}
 
 void Fusion::forward(ExecContext& context, TensorView<const float> video,
                      TensorView<const float> audio, const BandMask& band,
                      const Outputs& outputs) const {
   const std::int64_t ticks = video.dim(0);
   const std::int64_t dim = video.dim(1);
-  const Shape keys{1, audio.dim(0), dim};
-  const Shape details_shape{1, num_heads_, ticks, band.num_lags()};
+  const Shape details_shape{1, fusion_.num_heads(), ticks, band.num_lags()};
   Tensor<float> logits(details_shape);
   Tensor<float> weights(details_shape);
   MultiHeadAttention::Masks masks;
@@ -53,14 +60,11 @@ void Fusion::forward(ExecContext& context, TensorView<const float> video,
 
   Tensor<float> fused({ticks, dim});
   const Shape queries{1, ticks, dim};
-  attention_.forward(context, reshaped(video, queries), reshaped(audio, keys),
-                     reshaped(audio, keys), reshaped(fused.view(), queries), masks, details);
+  fusion_.forward(context, reshaped(video, queries), reshaped(audio, {1, audio.dim(0), dim}),
+                  reshaped(fused.view(), queries), masks, {&details, 1});
   sum_heads(logits.view(), outputs.lag_logits);
   swap_heads_and_ticks(weights.view(), outputs.head_weights);
 
-  add_to(fused.view(), video);
-  BlockScratch scratch(ticks, dim, hidden_);
-  feed_forward_.forward(context, fused.view(), scratch);
   speaking_norm_.forward(context, fused.view(), fused.view());
   speaking_.forward(context, fused.view(), reshaped(outputs.speaking_logits, {ticks, 1}));
 }

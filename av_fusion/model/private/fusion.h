@@ -1,10 +1,9 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-
 #include "av_fusion/model/private/blocks.h"
 #include "av_fusion/model/private/model_metadata.h"
+#include "av_fusion/nn/cross_attention_fusion.h"
 
 namespace av_fusion {
 
@@ -20,18 +19,15 @@ class Fusion {
     TensorView<float> speaking_logits;
   };
 
-  /// Takes the tensors of the fusion from `source`.
-  Fusion(const ModelConfig& config, TensorSource& source);
+  /// `weights` are all tensors of the model file; those of the fusion have no prefix.
+  Fusion(const ModelConfig& config, const StateDict& weights);
 
   /// `video` [Tv, D], `audio` [Ta, D]; dense, Tv > 0, Ta > 0.
   void forward(ExecContext& context, TensorView<const float> video, TensorView<const float> audio,
                const BandMask& band, const Outputs& outputs) const;
 
  private:
-  std::int64_t num_heads_;
-  std::int64_t hidden_;
-  MultiHeadAttention attention_;
-  FeedForward feed_forward_;
+  CrossAttentionFusion fusion_;
   LayerNorm speaking_norm_;
   Linear speaking_;
 };

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "av_fusion/core/error.h"
-#include "av_fusion/model/private/in_quotes.h"
+#include "av_fusion/core/in_quotes.h"
 #include "av_fusion/model/private/sha256.h"
 
 namespace av_fusion {

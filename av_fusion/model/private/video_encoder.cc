@@ -12,20 +12,24 @@ namespace {
 /// Pictures that go through the convolutions at once; bounds the memory for their channels.
 constexpr std::int64_t kPicturesAtOnce = 32;
 
-std::vector<Conv2d> make_convs(const ModelConfig& config, TensorSource& source) {
+std::vector<Conv2d> make_convs(const ModelConfig& config, const StateDict& weights) {
   std::vector<Conv2d> convs;
   std::int64_t in_channels = 2 * config.stack_radius + 1;
   for (const std::int64_t out_channels : config.picture_channels) {
-    const std::string prefix = "video.convs." + std::to_string(convs.size()) + ".";
-    convs.push_back(
-        Conv2d({.weight = source.take(prefix + "weight", {out_channels, in_channels, 3, 3}),
-                .bias = source.take(prefix + "bias", {out_channels}),
-                .stride = 2,
-                .padding = 1,
-                .activation = Activation::kRelu}));
+    const StateDict layer = weights.sub("convs." + std::to_string(convs.size()) + ".");
+    convs.push_back(Conv2d({.weight = layer.take("weight", {out_channels, in_channels, 3, 3}),
+                            .bias = layer.take("bias", {out_channels}),
+                            .stride = 2,
+                            .padding = 1,
+                            .activation = Activation::kRelu}));
     in_channels = out_channels;
   }
   return convs;
+}
+
+/// The dilations of the blocks.
+std::vector<std::int64_t> dense_blocks(const ModelConfig& config) {
+  return std::vector<std::int64_t>(static_cast<std::size_t>(config.video_blocks), 1);
 }
 
 /// Numbers that the convolutions leave of a picture.
@@ -33,15 +37,6 @@ std::int64_t picture_features(const ModelConfig& config) {
   const std::int64_t shrink = config.picture_pool << config.picture_channels.size();
   return (config.mouth_height / shrink) * (config.mouth_width / shrink) *
          config.picture_channels.back();
-}
-
-std::vector<TemporalBlock> make_blocks(const ModelConfig& config, TensorSource& source) {
-  std::vector<TemporalBlock> blocks;
-  for (std::int64_t i = 0; i < config.video_blocks; ++i) {
-    blocks.emplace_back(source, "video.blocks." + std::to_string(i) + ".", config.token_dim,
-                        config.temporal_kernel, 1);
-  }
-  return blocks;
 }
 
 /// Copies `from` [N, C] to the columns `column` ... of the rows `row` ... of `to`.
@@ -54,21 +49,19 @@ void copy_columns(TensorView<const float> from, TensorView<float> to, std::int64
 
 }  // namespace
 
-VideoEncoder::VideoEncoder(const ModelConfig& config, TensorSource& source)
+VideoEncoder::VideoEncoder(const ModelConfig& config, const StateDict& weights)
     : config_(config),
-      convs_(make_convs(config, source)),
-      picture_(make_linear(source, "video.picture.", config.token_dim, picture_features(config),
+      convs_(make_convs(config, weights)),
+      picture_(make_linear(weights.sub("picture."), config.token_dim, picture_features(config),
                            Activation::kRelu)),
-      lip_mean_(source.take("video.lip_mean", {config.lip_features})),
-      lip_scale_(source.take("video.lip_scale", {config.lip_features})),
-      lips_(make_linear(source, "video.lips.", config.lip_channels, 2 * config.lip_features,
+      lip_mean_(weights.take("lip_mean", {config.lip_features})),
+      lip_scale_(weights.take("lip_scale", {config.lip_features})),
+      lips_(make_linear(weights.sub("lips."), config.lip_channels, 2 * config.lip_features,
                         Activation::kGelu)),
-      join_(make_linear(source, "video.join.", config.token_dim,
+      join_(make_linear(weights.sub("join."), config.token_dim,
                         config.token_dim + config.lip_channels)),
-      blocks_(make_blocks(config, source)),
-      attention_(source, "video.attention.", config.token_dim, config.num_heads,
-                 config.video_attention_width, config.feed_forward),
-      norm_(make_layer_norm(source, "video.norm.", config.token_dim)) {}
+      encoder_(make_encoder(weights, config, dense_blocks(config), config.video_attention_width)),
+      norm_(make_layer_norm(weights.sub("norm."), config.token_dim)) {}
 
 void VideoEncoder::forward(ExecContext& context, TensorView<const std::uint8_t> crops,
                            TensorView<const float> lips, TensorView<float> tokens) const {
@@ -77,10 +70,7 @@ void VideoEncoder::forward(ExecContext& context, TensorView<const std::uint8_t> 
   encode_pictures(context, crops, joined.view());
   encode_lips(context, lips, joined.view());
   join_.forward(context, joined.view(), tokens);
-
-  BlockScratch scratch(ticks, config_.token_dim, config_.feed_forward);
-  for (const TemporalBlock& block : blocks_) block.forward(context, tokens, scratch);
-  attention_.forward(context, tokens, scratch);
+  encoder_.forward(context, reshaped(tokens, {1, ticks, config_.token_dim}));
   norm_.forward(context, tokens, tokens);
 }
 

@@ -14,8 +14,8 @@ namespace av_fusion {
 /// where every tick is valid. Immutable and safe to share between threads.
 class VideoEncoder {
  public:
-  /// Takes the tensors "video.*" from `source`.
-  VideoEncoder(const ModelConfig& config, TensorSource& source);
+  /// `weights` are the tensors "video.*" of the model file.
+  VideoEncoder(const ModelConfig& config, const StateDict& weights);
 
   /// `crops` [T, mouth_height, mouth_width], `lips` [T, lip_features], `tokens` [T, D]; dense,
   /// T > 0.
@@ -36,8 +36,7 @@ class VideoEncoder {
   Tensor<float> lip_scale_;
   Linear lips_;
   Linear join_;
-  std::vector<TemporalBlock> blocks_;
-  AttentionBlock attention_;
+  ConvTransformerEncoder encoder_;
   LayerNorm norm_;
 };
 

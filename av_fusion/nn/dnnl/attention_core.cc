@@ -2,119 +2,158 @@
 #include "av_fusion/nn/dnnl/attention_core.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 
-#include "av_fusion/nn/band_softmax_internal.h"
+#include "av_fusion/nn/dnnl/packed_matmul.h"
 
-// Tokens stay as the projections wrote them, [T, H * head_dim]; a head is a strided view. oneDNN
-// 2.6 takes its fast path only for exactly dense views, hence the batch stride "rows * row stride"
-// for a block of rows (the batch extent is 1, so it addresses nothing).
+// Tokens stay as the projections wrote them, [T, H * width]; a head is a strided view. oneDNN 2.6
+// takes its fast path only for exactly dense views, hence the batch stride "rows * row length" for
+// a block of rows (the batch extent is 1, so it addresses nothing).
 namespace av_fusion::internal {
 namespace {
 
 constexpr const char* kLayer = "multi_head_attention";
 
-enum Operation { kQueryKey, kSoftmax, kWeightsValue };
+enum Operation { kQueryKey, kWeightsValue, kAddWeightsValue };
 
-// Rows of the score matrix that are worked on together.
-std::int64_t block_rows(std::int64_t num_queries) {
-  return std::min<std::int64_t>(num_queries, num_queries < 200 ? 64 : 128);
+// Scores of a block that stay in the second-level cache with the operands around them.
+constexpr std::int64_t kCachedScores = 128 * 1024;
+constexpr std::int64_t kMaxRows = 128;
+constexpr std::int64_t kMinRows = 32;  // fewer make the matrix products inefficient
+constexpr std::int64_t kMinKeys = 128;
+constexpr std::int64_t kMaxKeys = 1024;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// `total` in equal parts of at most `most`, each a multiple of `step` but for the last.
+std::int64_t equal_parts(std::int64_t total, std::int64_t most, std::int64_t step) {
+  const std::int64_t part = ceil_div(total, ceil_div(total, most));
+  return std::min(total, ceil_div(part, step) * step);
 }
 
-// With more rows a block works on keys that most of its rows do not see, with fewer the matrix
-// products get inefficient; 16 to 64 measured alike. At most half of the scores lie outside of the
-// band.
-std::int64_t band_block_rows(std::int64_t num_queries, const BandMask& band) {
-  const std::int64_t stride = std::max<std::int64_t>(band.stride, 1);
-  const std::int64_t rows = std::clamp<std::int64_t>(band.num_lags() / stride + 1, 1, 32);
-  return std::min(num_queries, rows);
+// Keys that `rows` consecutive queries see together, if there are that many.
+std::int64_t keys_seen_by(std::int64_t rows, const AttentionSequence& sequence) {
+  const SequenceMask& mask = sequence.mask;
+  if (mask.band == nullptr) return mask.valid_keys;
+  return std::min(mask.valid_keys, mask.band->num_lags() + (rows - 1) * mask.band->stride);
 }
 
-// Keys that a block of `rows` queries sees together, if there are that many.
-std::int64_t band_block_keys(std::int64_t rows, std::int64_t num_keys, const BandMask& band) {
-  return std::min(num_keys, band.num_lags() + (rows - 1) * band.stride);
+std::int64_t rows_of_block(const AttentionSequence& sequence) {
+  const SequenceMask& mask = sequence.mask;
+  if (mask.band != nullptr) {
+    // With more rows a block works on keys that most of its rows do not see; 16 to 64 measured
+    // alike. At most half of the scores lie outside of the band.
+    const std::int64_t stride = std::max<std::int64_t>(mask.band->stride, 1);
+    return std::clamp<std::int64_t>(mask.band->num_lags() / stride + 1, 1, kMinRows);
+  }
+  if (!sequence.details.any()) return kMaxRows;
+  const std::int64_t cached = kCachedScores / (sequence.num_heads * sequence.num_keys);
+  return std::clamp(cached, kMinRows, kMaxRows);
 }
 
-std::shared_ptr<Op> build_matmul(const std::string& what, const OperandDescs& at) {
-  return with_dnnl_errors(kLayer, what, [&] {
-    const dnnl::matmul::primitive_desc pd = make_matmul(cpu_engine(), at, inference_attr());
-    auto op = std::make_shared<Op>(kLayer, what, dnnl::matmul(pd), pd.scratchpad_desc());
-    op->bind(DNNL_ARG_SRC, at.src);
-    op->bind(DNNL_ARG_WEIGHTS, at.weights);
-    op->bind(DNNL_ARG_DST, at.dst);
-    return op;
-  });
-}
-
-std::string sizes(const AttentionTask& task, std::int64_t rows, std::int64_t keys) {
-  return std::to_string(task.num_heads) + " heads of " + std::to_string(task.head_dim) + ", " +
-         std::to_string(rows) + " queries, " + std::to_string(keys) + " keys";
-}
-
-// `count` rows seen as [1, heads, count, head_dim].
-dnnl::memory::desc head_view(const AttentionTask& task, std::int64_t count, std::int64_t stride) {
-  return strided_f32({1, task.num_heads, count, task.head_dim},
-                     {count * stride, task.head_dim, stride, 1});
-}
-
-std::shared_ptr<Op> build_query_key(const AttentionTask& task, std::int64_t rows,
-                                    std::int64_t keys) {
-  const std::int64_t stride = task.key.stride;
-  return build_matmul("Q K^T, " + sizes(task, rows, keys),
-                      {.src = head_view(task, rows, task.query.stride),
-                       .weights = strided_f32({1, task.num_heads, task.head_dim, keys},
-                                              {keys * stride, task.head_dim, 1, stride}),
-                       .bias = {},
-                       .dst = dense_f32({1, task.num_heads, rows, keys})});
-}
-
-std::shared_ptr<Op> build_weights_value(const AttentionTask& task, std::int64_t rows,
-                                        std::int64_t keys) {
-  return build_matmul("softmax(S) V, " + sizes(task, rows, keys),
-                      {.src = dense_f32({1, task.num_heads, rows, keys}),
-                       .weights = head_view(task, keys, task.value.stride),
-                       .bias = {},
-                       .dst = head_view(task, rows, task.out.stride)});
-}
-
-std::shared_ptr<Op> build_softmax(std::int64_t rows, std::int64_t keys) {
-  const std::string what = "softmax " + dims_text({rows, keys});
-  return with_dnnl_errors(kLayer, what, [&] {
-    const dnnl::memory::desc data = dense_f32({rows, keys});
-    const auto pd = make_softmax(cpu_engine(), data, 1, inference_attr());
-    auto op = std::make_shared<Op>(kLayer, what, SoftmaxForward(pd), pd.scratchpad_desc());
-    op->bind(DNNL_ARG_SRC, data);
-    op->bind(DNNL_ARG_DST, data);
-    return op;
-  });
-}
-
-// The products of one block shape: S = Q K^T and O = P V for `rows` queries and `keys` keys.
-class BlockPlans {
+// One of the two products of a block, as oneDNN sees it.
+class Products {
  public:
-  BlockPlans(ExecContext::Impl& context, const AttentionTask& task, std::int64_t rows,
-             std::int64_t keys)
-      : context_(context) {
-    query_key_ = context.plan(
-        {.operation = kQueryKey,
-         .shape = {task.num_heads, task.head_dim, rows, keys, task.query.stride, task.key.stride}},
-        [&] { return build_query_key(task, rows, keys); });
-    weights_value_ = context.plan(
-        {.operation = kWeightsValue,
-         .shape = {task.num_heads, task.head_dim, rows, keys, task.value.stride, task.out.stride}},
-        [&] { return build_weights_value(task, rows, keys); });
+  Products(ExecContext::Impl& context, const AttentionSequence& sequence, std::int64_t rows,
+           std::int64_t keys)
+      : context_(context), sequence_(sequence), rows_(rows), keys_(keys) {}
+
+  // scores [H, rows, keys] = query key^T
+  void query_times_key(const void* query, const void* key, float* scores) const {
+    const auto op = context_.plan(plan_key(kQueryKey, sequence_.key_width), [&] {
+      const dnnl::memory::dim width = sequence_.key_width;
+      if (sequence_.shared_keys) {
+        return build("Q K^T",
+                     {.src = matrix(flat_rows(), width, type()),
+                      .weights = strided({width, keys_}, {1, width}, type()),
+                      .bias = {},
+                      .dst = matrix(flat_rows(), keys_, kF32)},
+                     {});
+      }
+      return build("Q K^T",
+                   {.src = heads_of_tokens(rows_, width, type()),
+                    .weights = strided({1, sequence_.num_heads, width, keys_},
+                                       {keys_ * token(width), width, 1, token(width)}, type()),
+                    .bias = {},
+                    .dst = heads(keys_, kF32)},
+                   {});
+    });
+    run(*op, query, key, scores);
   }
 
-  void query_times_key(const float* query, const float* key, float* scores) const {
-    run(*query_key_, query, key, scores);
-  }
-  void weights_times_value(const float* weights, const float* value, float* out) const {
-    run(*weights_value_, weights, value, out);
+  // out [+]= weights value
+  void weights_times_value(const void* weights, const void* value, float* out, bool add) const {
+    const Operation operation = add ? kAddWeightsValue : kWeightsValue;
+    const auto op = context_.plan(plan_key(operation, sequence_.value_width), [&] {
+      const dnnl::memory::dim width = sequence_.value_width;
+      dnnl::post_ops ops;
+      if (add) ops.append_sum(1.0f);
+      if (sequence_.shared_keys) {
+        return build("softmax(S) V",
+                     {.src = matrix(flat_rows(), keys_, type()),
+                      .weights = matrix(keys_, width, type()),
+                      .bias = {},
+                      .dst = matrix(flat_rows(), width, kF32)},
+                     ops);
+      }
+      return build("softmax(S) V",
+                   {.src = heads(keys_, type()),
+                    .weights = heads_of_tokens(keys_, width, type()),
+                    .bias = {},
+                    .dst = heads_of_tokens(rows_, width, kF32)},
+                   ops);
+    });
+    run(*op, weights, value, out);
   }
 
  private:
-  void run(Op& op, const float* a, const float* b, float* result) const {
+  using Desc = dnnl::memory::desc;
+  using Type = dnnl::memory::data_type;
+  static constexpr Type kF32 = Type::f32;
+
+  Type type() const { return operand_type(sequence_.precision); }
+  std::int64_t flat_rows() const { return sequence_.num_heads * rows_; }
+  std::int64_t token(std::int64_t width) const { return sequence_.num_heads * width; }
+
+  static Desc matrix(std::int64_t rows, std::int64_t columns, Type type) {
+    return strided({rows, columns}, {columns, 1}, type);
+  }
+  // [1, H, rows, columns], dense.
+  Desc heads(std::int64_t columns, Type type) const {
+    const std::int64_t plane = rows_ * columns;
+    return strided({1, sequence_.num_heads, rows_, columns},
+                   {sequence_.num_heads * plane, plane, columns, 1}, type);
+  }
+  // `count` tokens [H * width] seen as [1, H, count, width].
+  Desc heads_of_tokens(std::int64_t count, std::int64_t width, Type type) const {
+    return strided({1, sequence_.num_heads, count, width},
+                   {count * token(width), width, token(width), 1}, type);
+  }
+
+  PlanKey plan_key(Operation operation, std::int64_t width) const {
+    return {.operation = operation,
+            .shape = {sequence_.num_heads, width, rows_, keys_, sequence_.shared_keys ? 1 : 0,
+                      static_cast<std::int64_t>(sequence_.precision)}};
+  }
+
+  std::shared_ptr<Op> build(const std::string& product, const OperandDescs& at,
+                            const dnnl::post_ops& ops) const {
+    const std::string what = product + ", " + std::to_string(sequence_.num_heads) + " heads, " +
+                             std::to_string(rows_) + " queries, " + std::to_string(keys_) +
+                             " keys, src " + dims_text(dims_of(at.src));
+    return with_dnnl_errors(kLayer, what, [&] {
+      const dnnl::matmul::primitive_desc pd = make_matmul(cpu_engine(), at, inference_attr(ops));
+      auto op = std::make_shared<Op>(kLayer, what, dnnl::matmul(pd), pd.scratchpad_desc());
+      op->bind(DNNL_ARG_SRC, at.src);
+      op->bind(DNNL_ARG_WEIGHTS, at.weights);
+      op->bind(DNNL_ARG_DST, at.dst);
+      return op;
+    });
+  }
+
+  void run(Op& op, const void* a, const void* b, float* result) const {
     op.set(DNNL_ARG_SRC, a);
     op.set(DNNL_ARG_WEIGHTS, b);
     op.set(DNNL_ARG_DST, result);
@@ -122,174 +161,252 @@ class BlockPlans {
   }
 
   ExecContext::Impl& context_;
-  std::shared_ptr<Op> query_key_;
-  std::shared_ptr<Op> weights_value_;
+  const AttentionSequence& sequence_;
+  std::int64_t rows_;
+  std::int64_t keys_;
 };
 
-void zero_out_rows(const AttentionTask& task, std::int64_t begin, std::int64_t end) {
-  for (std::int64_t i = begin; i < end; ++i) {
-    std::fill_n(task.out.row(i), task.num_heads * task.head_dim, 0.0f);
-  }
-}
-
-// Copies a block of weights [H, rows, valid_keys] to the caller's array, zeros after them.
-void copy_weights(const AttentionTask& task, const float* block, std::int64_t first,
-                  std::int64_t rows) {
-  for (std::int64_t head = 0; head < task.num_heads; ++head) {
-    for (std::int64_t row = 0; row < rows; ++row) {
-      float* to = task.weights + (head * task.num_queries + first + row) * task.num_keys;
-      to = std::copy_n(block + (head * rows + row) * task.valid_keys, task.valid_keys, to);
-      std::fill_n(to, task.num_keys - task.valid_keys, 0.0f);
-    }
-  }
-}
-
-void attend_everywhere(ExecContext::Impl& context, const AttentionTask& task) {
-  // Scores of all keys can be made where the caller wants the weights; that takes one block.
-  const bool in_place = task.weights != nullptr && task.valid_keys == task.num_keys;
-  const std::int64_t step = in_place ? task.num_queries : block_rows(task.num_queries);
-  for (std::int64_t first = 0; first < task.num_queries; first += step) {
-    const std::int64_t rows = std::min(step, task.num_queries - first);
-    const BlockPlans plans(context, task, rows, task.valid_keys);
-    const std::int64_t score_rows = task.num_heads * rows;
-    const std::shared_ptr<Op> softmax =
-        context.plan({.operation = kSoftmax, .shape = {score_rows, task.valid_keys}},
-                     [&] { return build_softmax(score_rows, task.valid_keys); });
-    float* const scores = in_place ? task.weights : task.scores;
-    plans.query_times_key(task.query.row(first), task.key.data, scores);
-    softmax->set(DNNL_ARG_SRC, scores);
-    softmax->set(DNNL_ARG_DST, scores);
-    context.run(*softmax);
-    plans.weights_times_value(scores, task.value.data, task.out.row(first));
-    if (task.weights != nullptr && !in_place) copy_weights(task, scores, first, rows);
-  }
-}
-
-struct KeyRange {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-
-  bool empty() const { return begin >= end; }
-};
-
-// Attention of one sequence under a band mask, block by block.
-class BandAttention {
+// The queries of one block on their way through their keys.
+class QueryBlock {
  public:
-  BandAttention(ExecContext::Impl& context, const AttentionTask& task, const BandMask& band)
-      : context_(context), task_(task), band_(band) {}
+  QueryBlock(ExecContext::Impl& context, const AttentionSequence& sequence,
+             const AttentionTiling& tiling, std::int64_t first, std::int64_t rows, float* sums)
+      : context_(context),
+        sequence_(sequence),
+        tiling_(tiling),
+        first_(first),
+        rows_(rows),
+        sums_(sums),
+        frame_(context, frame_size()) {
+    const std::int64_t scores = score_rows() * tiling_.keys;
+    scores_ = frame_.take(scores);
+    references_ = frame_.take(score_rows());
+    visible_ = reinterpret_cast<KeyRange*>(frame_.take(kFloatsPerRange * rows_));
+    if (rounds()) rounded_ = reinterpret_cast<std::uint16_t*>(frame_.take((scores + 1) / 2));
+  }
 
-  void run() const {
-    const std::int64_t step = band_block_rows(task_.num_queries, band_);
-    for (std::int64_t first = 0; first < task_.num_queries; first += step) {
-      run_block(first, std::min(step, task_.num_queries - first));
+  void run(const void* query, float* out) {
+    const SequenceMask& mask = sequence_.mask;
+    const KeyRange seen{mask.visible(first_).begin, mask.visible(first_ + rows_ - 1).end};
+    if (seen.empty()) {
+      std::fill_n(sums_, score_rows(), 0.0f);
+      std::fill_n(out, score_rows() * sequence_.value_width, 0.0f);
+      write_details({});
+    } else if (tiling_.one_step) {
+      // At the ends of the sequence the slice of keys keeps its size and slides inwards, so that
+      // all blocks share one plan.
+      const std::int64_t begin = std::min(seen.begin, mask.valid_keys - tiling_.keys);
+      const KeyRange keys{begin, begin + tiling_.keys};
+      step(query, out, keys, true);
+      write_details(keys);
+    } else {
+      // On a grid, so that blocks of keys come in two sizes only.
+      std::int64_t begin = seen.begin / tiling_.keys * tiling_.keys;
+      for (bool is_first = true; begin < seen.end; begin += tiling_.keys, is_first = false) {
+        step(query, out, {begin, std::min(begin + tiling_.keys, mask.valid_keys)}, is_first);
+      }
     }
+    if (!seen.empty()) divide_by_sums(out);
   }
 
  private:
-  // The key of lag -width; may lie outside of the sequence.
-  std::int64_t first_lag_key(std::int64_t query) const {
-    return query * band_.stride + band_.offset - band_.width;
+  static constexpr std::int64_t kFloatsPerRange = sizeof(KeyRange) / sizeof(float);
+
+  bool rounds() const { return sequence_.precision == Precision::kBf16; }
+  std::int64_t score_rows() const { return sequence_.num_heads * rows_; }
+  std::int64_t frame_size() const {
+    using Frame = ExecContext::Impl::Frame;
+    const std::int64_t scores = score_rows() * tiling_.keys;
+    return Frame::rounded(scores) + Frame::rounded(score_rows()) +
+           Frame::rounded(kFloatsPerRange * rows_) + Frame::rounded(rounds() ? scores : 0);
+  }
+  std::int64_t out_head_step() const {
+    return sequence_.value_width * (sequence_.shared_keys ? rows_ : 1);
+  }
+  std::int64_t out_row_step() const {
+    return sequence_.value_width * (sequence_.shared_keys ? 1 : sequence_.num_heads);
+  }
+  // Row `index` of keys or values of `width` numbers a head.
+  const void* token(const void* tokens, std::int64_t index, std::int64_t width) const {
+    const std::int64_t length = sequence_.shared_keys ? width : sequence_.num_heads * width;
+    return static_cast<const char*>(tokens) + index * length * operand_bytes(sequence_.precision);
   }
 
-  KeyRange visible(std::int64_t query) const {
-    const std::int64_t first = first_lag_key(query);
-    return {std::max<std::int64_t>(first, 0), std::min(first + band_.num_lags(), task_.valid_keys)};
+  void step(const void* query, float* out, const KeyRange& keys, bool is_first) {
+    const std::int64_t count = keys.end - keys.begin;
+    const Products products(context_, sequence_, rows_, count);
+    products.query_times_key(query, token(sequence_.key, keys.begin, sequence_.key_width), scores_);
+    const bool all_visible = set_visible(keys);
+    if (sequence_.details.band_logits != nullptr) write_lags(sequence_.details.band_logits, keys);
+    ScoreBlock block{.heads = sequence_.num_heads,
+                     .rows = rows_,
+                     .keys = count,
+                     .scores = scores_,
+                     .visible = all_visible ? nullptr : visible_,
+                     .reference = references_,
+                     .sum = sums_,
+                     .first = is_first,
+                     .out = out,
+                     .out_head_step = out_head_step(),
+                     .out_row_step = out_row_step(),
+                     .out_width = sequence_.value_width,
+                     .rounded = rounded_};
+    if (sequence_.mask.additive != nullptr) {
+      block.additive = sequence_.mask.additive + first_ * sequence_.num_keys + keys.begin;
+      block.additive_head_step = sequence_.mask.additive_head_step;
+      block.additive_row_step = sequence_.num_keys;
+    }
+    accumulate_softmax(block);
+    const void* const weights = rounds() ? static_cast<const void*>(rounded_) : scores_;
+    products.weights_times_value(weights, token(sequence_.value, keys.begin, sequence_.value_width),
+                                 out, !is_first);
   }
 
-  void run_block(std::int64_t first, std::int64_t rows) const {
-    const KeyRange together{visible(first).begin, visible(first + rows - 1).end};
-    if (together.empty()) {
-      zero_out_rows(task_, first, first + rows);
-      write_details(first, rows, nullptr, 0, 0);
-      return;
+  // What each row sees of `keys`, relative to their begin; true if that is everything.
+  bool set_visible(const KeyRange& keys) {
+    bool all = true;
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      const KeyRange seen = sequence_.mask.visible(first_ + i);
+      visible_[i] = {std::max(seen.begin, keys.begin) - keys.begin,
+                     std::min(seen.end, keys.end) - keys.begin};
+      if (visible_[i].empty()) visible_[i] = {};
+      all = all && visible_[i].begin == 0 && visible_[i].end == keys.end - keys.begin;
     }
-    // The slice of keys keeps its size at the ends of the sequence and slides inwards instead, so
-    // that all blocks share one plan.
-    const std::int64_t keys = band_block_keys(rows, task_.valid_keys, band_);
-    const std::int64_t start =
-        std::clamp<std::int64_t>(first_lag_key(first), 0, task_.valid_keys - keys);
-    const BlockPlans plans(context_, task_, rows, keys);
-    plans.query_times_key(task_.query.row(first), task_.key.row(start), task_.scores);
-    if (task_.band_logits != nullptr) {
-      copy_lags(task_.band_logits, first, rows, task_.scores, start, keys);
-    }
-    for (std::int64_t head = 0; head < task_.num_heads; ++head) {
-      for (std::int64_t row = 0; row < rows; ++row) {
-        const KeyRange seen = visible(first + row);
-        softmax_in_range(task_.scores + (head * rows + row) * keys, keys, seen.begin - start,
-                         seen.end - start);
+    return all;
+  }
+
+  // 1 / sum of a row of scores; 0 for one that sees nothing.
+  float scale(std::int64_t head, std::int64_t i) const {
+    const float sum = sums_[head * rows_ + i];
+    return sum == 0.0f ? 0.0f : 1.0f / sum;
+  }
+
+  void divide_by_sums(float* out) const {
+    for (std::int64_t head = 0; head < sequence_.num_heads; ++head) {
+      for (std::int64_t i = 0; i < rows_; ++i) {
+        const float factor = scale(head, i);
+        float* const row = out + head * out_head_step() + i * out_row_step();
+        for (std::int64_t c = 0; c < sequence_.value_width; ++c) row[c] *= factor;
       }
     }
-    plans.weights_times_value(task_.scores, task_.value.row(start), task_.out.row(first));
-    write_details(first, rows, task_.scores, start, keys);
   }
 
-  // `block` is [H, rows, keys] and begins at key `start`; null where no query sees a key.
-  void write_details(std::int64_t first, std::int64_t rows, const float* block, std::int64_t start,
-                     std::int64_t keys) const {
-    if (task_.band_weights != nullptr) {
-      copy_lags(task_.band_weights, first, rows, block, start, keys);
+  // `keys` are those of `scores_`; empty where no query sees any.
+  void write_details(const KeyRange& keys) {
+    const SequenceDetails& details = sequence_.details;
+    if (details.weights != nullptr) write_weights(keys);
+    if (details.mean_weights != nullptr) write_mean_weights(keys);
+    if (details.band_weights == nullptr && details.band_logits == nullptr) return;
+    if (keys.empty()) {
+      std::fill_n(visible_, rows_, KeyRange{});
+      if (details.band_logits != nullptr) write_lags(details.band_logits, keys);
     }
-    if (task_.band_logits != nullptr && block == nullptr) {
-      copy_lags(task_.band_logits, first, rows, nullptr, 0, 0);
+    if (details.band_weights != nullptr) {
+      write_lags(details.band_weights, keys);
     }
-    if (task_.weights == nullptr) return;
-    for (std::int64_t head = 0; head < task_.num_heads; ++head) {
-      for (std::int64_t row = 0; row < rows; ++row) {
-        float* const to = task_.weights + (head * task_.num_queries + first + row) * task_.num_keys;
-        std::fill_n(to, task_.num_keys, 0.0f);
-        if (block != nullptr) std::copy_n(block + (head * rows + row) * keys, keys, to + start);
+  }
+
+  const float* score_row(std::int64_t head, std::int64_t i, const KeyRange& keys) const {
+    return scores_ + (head * rows_ + i) * (keys.end - keys.begin);
+  }
+
+  void write_weights(const KeyRange& keys) const {
+    for (std::int64_t head = 0; head < sequence_.num_heads; ++head) {
+      for (std::int64_t i = 0; i < rows_; ++i) {
+        float* const to = sequence_.details.weights +
+                          (head * sequence_.num_queries + first_ + i) * sequence_.num_keys;
+        std::fill_n(to, keys.begin, 0.0f);
+        const float factor = scale(head, i);
+        std::transform(score_row(head, i, keys), score_row(head, i + 1, keys), to + keys.begin,
+                       [factor](float weight) { return weight * factor; });
+        std::fill(to + keys.end, to + sequence_.num_keys, 0.0f);
       }
     }
   }
 
-  // Copies what each query sees from [H, rows, keys] to the caller's [H, Tq, num_lags].
-  void copy_lags(float* lags, std::int64_t first, std::int64_t rows, const float* block,
-                 std::int64_t start, std::int64_t keys) const {
-    const std::int64_t num_lags = band_.num_lags();
-    for (std::int64_t head = 0; head < task_.num_heads; ++head) {
-      for (std::int64_t row = 0; row < rows; ++row) {
-        float* const to = lags + (head * task_.num_queries + first + row) * num_lags;
+  void write_mean_weights(const KeyRange& keys) const {
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      float* const to = sequence_.details.mean_weights + (first_ + i) * sequence_.num_keys;
+      std::fill_n(to, sequence_.num_keys, 0.0f);
+      for (std::int64_t head = 0; head < sequence_.num_heads; ++head) {
+        const float factor = scale(head, i) / static_cast<float>(sequence_.num_heads);
+        const float* const from = score_row(head, i, keys);
+        float* const mean = to + keys.begin;
+        for (std::int64_t j = 0; j < keys.end - keys.begin; ++j) mean[j] += from[j] * factor;
+      }
+    }
+  }
+
+  // Copies what each query sees of `scores_` to the caller's [H, Tq, num_lags]; weights are divided
+  // by their sums, logits are not.
+  void write_lags(float* lags, const KeyRange& keys) const {
+    const SequenceMask& mask = sequence_.mask;
+    const std::int64_t num_lags = mask.band->num_lags();
+    const bool divide = lags == sequence_.details.band_weights;
+    for (std::int64_t head = 0; head < sequence_.num_heads; ++head) {
+      for (std::int64_t i = 0; i < rows_; ++i) {
+        float* const to = lags + (head * sequence_.num_queries + first_ + i) * num_lags;
         std::fill_n(to, num_lags, 0.0f);
-        const KeyRange seen = visible(first + row);
-        if (block == nullptr || seen.empty()) continue;
-        const float* const from = block + (head * rows + row) * keys + (seen.begin - start);
-        std::copy_n(from, seen.end - seen.begin, to + (seen.begin - first_lag_key(first + row)));
+        const KeyRange& seen = visible_[i];
+        if (seen.empty()) continue;
+        const float* const from = score_row(head, i, keys);
+        const float factor = divide ? scale(head, i) : 1.0f;
+        std::transform(from + seen.begin, from + seen.end,
+                       to + (keys.begin + seen.begin - mask.first_lag_key(first_ + i)),
+                       [factor](float value) { return value * factor; });
       }
     }
   }
 
   ExecContext::Impl& context_;
-  const AttentionTask& task_;
-  const BandMask& band_;
+  const AttentionSequence& sequence_;
+  const AttentionTiling& tiling_;
+  std::int64_t first_;
+  std::int64_t rows_;
+  float* sums_;
+  ExecContext::Impl::Frame frame_;
+  float* scores_ = nullptr;
+  float* references_ = nullptr;
+  KeyRange* visible_ = nullptr;
+  std::uint16_t* rounded_ = nullptr;
 };
-
-void attend_nowhere(const AttentionTask& task, const BandMask* band) {
-  zero_out_rows(task, 0, task.num_queries);
-  const std::int64_t rows = task.num_heads * task.num_queries;
-  const std::int64_t num_lags = band == nullptr ? 0 : band->num_lags();
-  if (task.weights != nullptr) std::fill_n(task.weights, rows * task.num_keys, 0.0f);
-  if (task.band_weights != nullptr) std::fill_n(task.band_weights, rows * num_lags, 0.0f);
-  if (task.band_logits != nullptr) std::fill_n(task.band_logits, rows * num_lags, 0.0f);
-}
 
 }  // namespace
 
-std::int64_t scores_floats(std::int64_t num_heads, std::int64_t num_queries, std::int64_t num_keys,
-                           const BandMask* band) {
-  if (band == nullptr) return num_heads * block_rows(num_queries) * num_keys;
-  const std::int64_t rows = band_block_rows(num_queries, *band);
-  return num_heads * rows * band_block_keys(rows, num_keys, *band);
+KeyRange SequenceMask::visible(std::int64_t query) const {
+  KeyRange range{0, valid_keys};
+  if (band != nullptr) {
+    const std::int64_t first = first_lag_key(query);
+    range = {std::max<std::int64_t>(first, 0), std::min(first + band->num_lags(), valid_keys)};
+  }
+  if (causal != nullptr) {
+    range.end = std::min(range.end, query * causal->stride + causal->offset + 1);
+  }
+  return range;
 }
 
-void attend(ExecContext::Impl& context, const AttentionTask& task, const BandMask* band) {
-  if (task.valid_keys == 0) {
-    attend_nowhere(task, band);
-  } else if (band != nullptr) {
-    BandAttention(context, task, *band).run();
+AttentionTiling attention_tiling(const AttentionSequence& sequence, int threads) {
+  AttentionTiling tiling;
+  const std::int64_t most =
+      std::min(rows_of_block(sequence), ceil_div(sequence.num_queries, threads));
+  tiling.rows = equal_parts(sequence.num_queries, most, 1);
+  const std::int64_t span = std::max<std::int64_t>(keys_seen_by(tiling.rows, sequence), 1);
+  const std::int64_t score_rows = sequence.num_heads * tiling.rows;
+  tiling.one_step =
+      sequence.details.any() || score_rows * span <= kCachedScores || sequence.mask.valid_keys == 0;
+  if (tiling.one_step) {
+    tiling.keys = span;
   } else {
-    attend_everywhere(context, task);
+    const std::int64_t cached = std::clamp(kCachedScores / score_rows, kMinKeys, kMaxKeys);
+    tiling.keys = equal_parts(sequence.mask.valid_keys, cached, 16);
   }
+  return tiling;
+}
+
+void attend(ExecContext::Impl& context, const AttentionSequence& sequence,
+            const AttentionTiling& tiling, std::int64_t first_query, std::int64_t rows,
+            const void* query, float* out, float* sums) {
+  QueryBlock(context, sequence, tiling, first_query, rows, sums).run(query, out);
 }
 
 }  // namespace av_fusion::internal

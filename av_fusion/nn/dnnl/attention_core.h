@@ -4,42 +4,75 @@
 #include <cstdint>
 
 #include "av_fusion/nn/band_mask.h"
+#include "av_fusion/nn/causal_mask.h"
 #include "av_fusion/nn/dnnl/exec_context_impl.h"
+#include "av_fusion/nn/precision.h"
+#include "av_fusion/nn/score_block_internal.h"
 
 namespace av_fusion::internal {
 
-/// Rows of D = num_heads * head_dim floats, `stride` floats apart (3 D in a fused Q, K, V buffer).
-struct TokenRows {
-  float* data = nullptr;
-  std::int64_t stride = 0;
-
-  float* row(std::int64_t index) const { return data + index * stride; }
-};
-
-/// One sequence of a batch, after the projections: head_h = softmax(Q_h K_h^T) V_h. The scale
-/// 1/sqrt(head_dim) is already in `query`.
-struct AttentionTask {
-  std::int64_t num_heads = 1;
-  std::int64_t head_dim = 1;
-  std::int64_t num_queries = 0;
-  std::int64_t num_keys = 0;    ///< extent of the key axis in `weights`
+/// Which keys of one sequence its queries see, and what is added to their scores.
+struct SequenceMask {
   std::int64_t valid_keys = 0;  ///< keys from here on are not seen, and not read
-  TokenRows query;
-  TokenRows key;
-  TokenRows value;
-  TokenRows out;                  ///< may be `query` itself
-  float* scores = nullptr;        ///< scratch of `scores_floats()` floats
-  float* weights = nullptr;       ///< [H, Tq, num_keys], or null
-  float* band_weights = nullptr;  ///< [H, Tq, num_lags], or null
-  float* band_logits = nullptr;   ///< [H, Tq, num_lags], or null
+  const BandMask* band = nullptr;
+  const CausalMask* causal = nullptr;
+  const float* additive = nullptr;  ///< score (h, i, j) gets additive[h * head_step + i * Tk + j]
+  std::int64_t additive_head_step = 0;
+
+  /// The key of lag -width of a band; may lie outside of the sequence.
+  std::int64_t first_lag_key(std::int64_t query) const {
+    return query * band->stride + band->offset - band->width;
+  }
+  /// Empty where there is none. Both ends never decrease with `query`.
+  KeyRange visible(std::int64_t query) const;
 };
 
-/// Scratch that `attend` needs for sequences of up to this size; linear in `num_keys`.
-std::int64_t scores_floats(std::int64_t num_heads, std::int64_t num_queries, std::int64_t num_keys,
-                           const BandMask* band);
+/// What the caller of a layer wants to know of one sequence; null for what is not wanted.
+struct SequenceDetails {
+  float* weights = nullptr;       ///< [H, Tq, Tk]
+  float* mean_weights = nullptr;  ///< [Tq, Tk]
+  float* band_weights = nullptr;  ///< [H, Tq, num_lags]
+  float* band_logits = nullptr;   ///< [H, Tq, num_lags]
 
-/// Writes `out` and the details that are not null. With a band (else null) the cost is that of the
-/// band. Queries that see no key get zeros.
-void attend(ExecContext::Impl& context, const AttentionTask& task, const BandMask* band);
+  bool any() const { return weights || mean_weights || band_weights || band_logits; }
+};
+
+/// One sequence after the projections: out_h = softmax(Q_h K_h^T) V_h for its heads h. The scale
+/// 1/sqrt(d_k) is already in the queries. Operands of products have the element type of
+/// `precision`.
+struct AttentionSequence {
+  std::int64_t num_heads = 1;
+  std::int64_t num_queries = 0;
+  std::int64_t num_keys = 0;
+  std::int64_t key_width = 1;    ///< of a head
+  std::int64_t value_width = 1;  ///< of a head
+  /// False: each head has its own keys and values; tokens are rows [H * width] in all operands.
+  /// True: all heads look at the same keys [Tk, key_width] and values [Tk, value_width]; queries
+  /// and results of a block are [H, rows, width].
+  bool shared_keys = false;
+  Precision precision = Precision::kF32;
+  const void* key = nullptr;
+  const void* value = nullptr;
+  SequenceMask mask;
+  SequenceDetails details;
+};
+
+/// How the scores of a sequence are cut into blocks.
+struct AttentionTiling {
+  std::int64_t rows = 1;  ///< queries of a block
+  std::int64_t keys = 1;  ///< keys of a block
+  /// All keys that a block of queries sees fit into one block of keys, which slides along.
+  bool one_step = false;
+};
+
+/// Of a sequence with these sizes, masks and details, for `threads` threads.
+AttentionTiling attention_tiling(const AttentionSequence& sequence, int threads);
+
+/// Attention of the queries `first_query` ... + `rows` - 1 (rows <= tiling.rows): `query` and `out`
+/// are those of the block. Writes `out` (f32) and the details of these queries; `sums` [H, rows]
+/// receives 0 where a query sees no key (its output is 0 then), else a positive number.
+void attend(ExecContext::Impl& context, const AttentionSequence& sequence,
+            const AttentionTiling& tiling, std::int64_t first_query, std::int64_t rows,
+            const void* query, float* out, float* sums);
 
 }  // namespace av_fusion::internal

@@ -83,42 +83,42 @@ inline dnnl::layer_normalization_forward::primitive_desc make_layer_norm(
 #endif
 }
 
+inline dnnl::memory::dims dims_of(const dnnl::memory::desc& desc) {
 #if DNNL_VERSION_MAJOR >= 3
-using SoftmaxForward = dnnl::softmax_forward;
+  return desc.get_dims();
 #else
-using SoftmaxForward = dnnl::softmax_v2_forward;
-#endif
-
-inline SoftmaxForward::primitive_desc make_softmax(const dnnl::engine& engine,
-                                                   const dnnl::memory::desc& data, int axis,
-                                                   const dnnl::primitive_attr& attr) {
-  constexpr auto kProp = dnnl::prop_kind::forward_inference;
-  constexpr auto kAlgorithm = dnnl::algorithm::softmax_accurate;
-#if DNNL_VERSION_MAJOR >= 3
-  return {engine, kProp, kAlgorithm, data, data, axis, attr};
-#else
-  return {SoftmaxForward::desc(kProp, kAlgorithm, data, data, axis), attr, engine};
+  return desc.dims();
 #endif
 }
 
-/// A dense f32 array of the given strides in elements; no memory is attached.
+/// An array of the given strides in elements; no memory is attached.
+inline dnnl::memory::desc strided(const dnnl::memory::dims& dims, const dnnl::memory::dims& strides,
+                                  dnnl::memory::data_type type) {
+  return {dims, type, strides};
+}
 inline dnnl::memory::desc strided_f32(const dnnl::memory::dims& dims,
                                       const dnnl::memory::dims& strides) {
-  return {dims, dnnl::memory::data_type::f32, strides};
+  return strided(dims, strides, dnnl::memory::data_type::f32);
 }
 
-/// An f32 array whose layout oneDNN chooses.
-inline dnnl::memory::desc any_f32(const dnnl::memory::dims& dims) {
-  return {dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
-}
-
-/// A row-major f32 array.
-inline dnnl::memory::desc dense_f32(const dnnl::memory::dims& dims) {
+/// A row-major array.
+inline dnnl::memory::desc dense(const dnnl::memory::dims& dims, dnnl::memory::data_type type) {
   dnnl::memory::dims strides(dims.size(), 1);
   for (std::size_t axis = dims.size(); axis-- > 1;) {
     strides[axis - 1] = strides[axis] * dims[axis];
   }
-  return strided_f32(dims, strides);
+  return strided(dims, strides, type);
+}
+inline dnnl::memory::desc dense_f32(const dnnl::memory::dims& dims) {
+  return dense(dims, dnnl::memory::data_type::f32);
+}
+
+/// An array whose layout oneDNN chooses.
+inline dnnl::memory::desc any_layout(const dnnl::memory::dims& dims, dnnl::memory::data_type type) {
+  return {dims, type, dnnl::memory::format_tag::any};
+}
+inline dnnl::memory::desc any_f32(const dnnl::memory::dims& dims) {
+  return any_layout(dims, dnnl::memory::data_type::f32);
 }
 
 }  // namespace av_fusion::internal

@@ -1,6 +1,7 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,10 +10,12 @@
 #include <memory>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "av_fusion/core/tensor.h"
 #include "av_fusion/nn/dnnl/op.h"
 #include "av_fusion/nn/dnnl/openmp_threads.h"
+#include "av_fusion/nn/dnnl/parallel.h"
 #include "av_fusion/nn/exec_context.h"
 
 namespace av_fusion::internal {
@@ -121,21 +124,42 @@ class ExecContext::Impl {
   /// Runs `op` with scratch memory of this context.
   void run(internal::Op& op) { op.run(stream_, scratchpad_.reserve(op.scratch_bytes())); }
 
-  const Options& options() const noexcept { return options_; }
-  std::size_t scratch_bytes() const noexcept {
-    std::size_t bytes = scratchpad_.bytes();
-    for (const internal::ScratchArena& frame : frames_) bytes += frame.bytes();
-    return bytes;
+  /// Threads of this context.
+  int threads() const noexcept;
+
+  /// Calls task(worker context, index) for each index in [0, count). With one index it runs in this
+  /// context, whose primitives use all threads; with more, the indices are spread over the threads,
+  /// each with a context of its own.
+  template <typename Task>
+  void for_each(std::int64_t count, const Task& task) {
+    const auto workers = static_cast<int>(std::min<std::int64_t>(threads(), count));
+    if (workers <= 1) {
+      for (std::int64_t index = 0; index < count; ++index) task(*this, index);
+      return;
+    }
+    prepare_workers(workers);
+    internal::parallel_for(workers, count, [&](int worker, std::int64_t index) {
+      Impl& context = *workers_[static_cast<std::size_t>(worker)];
+      const Use use(context);
+      task(context, index);
+      context.stream_.wait();
+    });
   }
-  std::size_t num_plans() const noexcept { return plans_.size(); }
+
+  const Options& options() const noexcept { return options_; }
+  std::size_t scratch_bytes() const noexcept;
+  std::size_t num_plans() const noexcept;
 
  private:
+  void prepare_workers(int count);
+
   Options options_;
   dnnl::stream stream_;
   internal::PlanCache plans_;
   internal::ScratchArena scratchpad_;          // of the primitive that runs
   std::deque<internal::ScratchArena> frames_;  // of the layers that run, outermost first
   std::size_t depth_ = 0;
+  std::vector<std::unique_ptr<Impl>> workers_;  // of `for_each`, one thread each
 };
 
 }  // namespace av_fusion

@@ -35,10 +35,10 @@ Op::Op(std::string_view layer, std::string what, dnnl::primitive primitive,
   if (scratch_bytes_ > 0) bind(DNNL_ARG_SCRATCHPAD, scratchpad);
 }
 
-void Op::bind(int arg, const dnnl::memory::desc& desc, const float* data) {
+void Op::bind(int arg, const dnnl::memory::desc& desc, const void* data) {
   if (desc.is_zero()) return;
   if (num_args_ == kMaxArgs) throw Error(ErrorCode::kInternal, layer_, "too many arguments");
-  memories_[num_args_] = dnnl::memory(desc, cpu_engine(), const_cast<float*>(data));
+  memories_[num_args_] = dnnl::memory(desc, cpu_engine(), const_cast<void*>(data));
   args_[num_args_] = {arg, memories_[num_args_].get()};
   ++num_args_;
 }
@@ -50,7 +50,7 @@ dnnl::memory* Op::find(int arg) {
   throw Error(ErrorCode::kInternal, layer_, what_ + " has no argument " + std::to_string(arg));
 }
 
-void Op::set(int arg, const float* data) { find(arg)->set_data_handle(const_cast<float*>(data)); }
+void Op::set(int arg, const void* data) { find(arg)->set_data_handle(const_cast<void*>(data)); }
 
 void Op::run(const dnnl::stream& stream, void* scratch) {
   if (scratch_bytes_ > 0) find(DNNL_ARG_SCRATCHPAD)->set_data_handle(scratch);

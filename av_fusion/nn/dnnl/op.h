@@ -46,10 +46,10 @@ class Op {
   Op& operator=(const Op&) = delete;
 
   /// Adds an argument; `data` may also come later through `set`. A zero descriptor is left out.
-  void bind(int arg, const dnnl::memory::desc& desc, const float* data = nullptr);
+  void bind(int arg, const dnnl::memory::desc& desc, const void* data = nullptr);
 
   /// Sets the memory of a bound argument. oneDNN has one kind of handle; sources are not written.
-  void set(int arg, const float* data);
+  void set(int arg, const void* data);
 
   std::size_t scratch_bytes() const noexcept { return scratch_bytes_; }
 

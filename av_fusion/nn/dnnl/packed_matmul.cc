@@ -20,19 +20,28 @@ void append_activation(dnnl::post_ops& ops, Activation activation) {
   }
 }
 
+dnnl::memory::data_type operand_type(Precision precision) {
+  return precision == Precision::kBf16 ? dnnl::memory::data_type::bf16
+                                       : dnnl::memory::data_type::f32;
+}
+
+std::int64_t operand_bytes(Precision precision) { return precision == Precision::kBf16 ? 2 : 4; }
+
 PackedMatmul::PackedMatmul(std::string_view layer, const Tensor<float>& weight, Tensor<float> bias,
-                           Activation activation)
+                           const Options& options)
     : layer_(layer),
       in_(weight.dim(1)),
       out_(weight.dim(0)),
-      activation_(activation),
+      options_(options),
       bias_(std::move(bias)),
       weights_(layer, weight.data(), strided_f32({in_, out_}, {1, in_}),
                describe(kTypicalRows, false).weights_desc()) {}
 
 OperandDescs PackedMatmul::descs(std::int64_t rows) const {
-  return {dense_f32({rows, in_}), any_f32({in_, out_}),
-          bias_.empty() ? dnnl::memory::desc() : dense_f32({1, out_}), dense_f32({rows, out_})};
+  const dnnl::memory::data_type operand = operand_type(options_.operands);
+  return {dense({rows, in_}, operand), any_layout({in_, out_}, operand),
+          bias_.empty() ? dnnl::memory::desc() : dense_f32({1, out_}),
+          dense({rows, out_}, operand_type(options_.result))};
 }
 
 std::string PackedMatmul::text(std::int64_t rows) const {
@@ -42,7 +51,7 @@ std::string PackedMatmul::text(std::int64_t rows) const {
 dnnl::matmul::primitive_desc PackedMatmul::describe(std::int64_t rows, bool accumulate) const {
   return with_dnnl_errors(layer_, text(rows), [&] {
     dnnl::post_ops ops;
-    append_activation(ops, activation_);
+    append_activation(ops, options_.activation);
     if (accumulate) ops.append_sum(1.0f);
     return make_matmul(cpu_engine(), descs(rows), inference_attr(ops));
   });
@@ -61,7 +70,7 @@ std::shared_ptr<Op> PackedMatmul::build(std::int64_t rows, bool accumulate) cons
   });
 }
 
-void PackedMatmul::run(ExecContext::Impl& context, const float* src, std::int64_t rows, float* dst,
+void PackedMatmul::run(ExecContext::Impl& context, const void* src, std::int64_t rows, void* dst,
                        bool accumulate) const {
   const PlanKey key{.layer = id_, .shape = {rows, accumulate ? 1 : 0}};
   const std::shared_ptr<Op> op = context.plan(key, [&] { return build(rows, accumulate); });

@@ -13,7 +13,7 @@ PackedWeights::PackedWeights(std::string_view layer, const float* plain,
   add_pack(plain, plain_desc, packed_desc);
 }
 
-const float* PackedWeights::packed_as(const dnnl::memory::desc& desc) {
+const void* PackedWeights::packed_as(const dnnl::memory::desc& desc) {
   const std::lock_guard lock(mutex_);
   for (const Pack& pack : packs_) {
     if (pack.desc == desc) return pack.data.data();
@@ -21,24 +21,22 @@ const float* PackedWeights::packed_as(const dnnl::memory::desc& desc) {
   return add_pack(packs_.front().data.data(), packs_.front().desc, desc);
 }
 
-const float* PackedWeights::add_pack(const float* from, const dnnl::memory::desc& from_desc,
-                                     const dnnl::memory::desc& to_desc) {
+const void* PackedWeights::add_pack(const void* from, const dnnl::memory::desc& from_desc,
+                                    const dnnl::memory::desc& to_desc) {
   return with_dnnl_errors(layer_, "the packing of the weights", [&] {
     const OpenMpThreads one_thread(1);
-    const auto floats =
-        static_cast<std::int64_t>((to_desc.get_size() + sizeof(float) - 1) / sizeof(float));
-    Tensor<float> data(Shape{floats});
+    Tensor<std::byte> data(Shape{static_cast<std::int64_t>(to_desc.get_size())});
     const dnnl::reorder::primitive_desc reorder(cpu_engine(), from_desc, cpu_engine(), to_desc,
                                                 inference_attr());
     Op op(layer_, "the packing of the weights", dnnl::reorder(reorder), reorder.scratchpad_desc());
     op.bind(DNNL_ARG_FROM, from_desc, from);
     op.bind(DNNL_ARG_TO, to_desc, data.data());
-    Tensor<float> scratch(Shape{static_cast<std::int64_t>(op.scratch_bytes() / sizeof(float) + 1)});
+    Tensor<std::byte> scratch(Shape{static_cast<std::int64_t>(op.scratch_bytes())});
     dnnl::stream stream(cpu_engine());
     op.run(stream, scratch.data());
     stream.wait();
     packs_.push_back({to_desc, std::move(data)});
-    return static_cast<const float*>(packs_.back().data.data());
+    return static_cast<const void*>(packs_.back().data.data());
   });
 }
 

@@ -1,6 +1,7 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <mutex>
 #include <string>
@@ -18,20 +19,21 @@ namespace av_fusion::internal {
 /// a second copy. Thread-safe; pointers stay valid as long as this object.
 class PackedWeights {
  public:
-  /// `plain` is described by `plain_desc`; it is read here and not kept.
+  /// `plain` is described by `plain_desc`; it is read here and not kept. The packed weights may
+  /// have another element type.
   PackedWeights(std::string_view layer, const float* plain, const dnnl::memory::desc& plain_desc,
                 const dnnl::memory::desc& packed_desc);
 
-  const float* packed_as(const dnnl::memory::desc& desc);
+  const void* packed_as(const dnnl::memory::desc& desc);
 
  private:
   struct Pack {
     dnnl::memory::desc desc;
-    Tensor<float> data;
+    Tensor<std::byte> data;
   };
 
-  const float* add_pack(const float* from, const dnnl::memory::desc& from_desc,
-                        const dnnl::memory::desc& to_desc);
+  const void* add_pack(const void* from, const dnnl::memory::desc& from_desc,
+                       const dnnl::memory::desc& to_desc);
 
   std::string layer_;
   std::mutex mutex_;
