@@ -94,7 +94,10 @@ class CrossAttentionFusion::Impl {
 
  public:
   explicit Impl(Params params) {
-    for (Layer& layer : params.layers) stages_.emplace_back(std::move(layer));
+    for (Layer& layer : params.layers) {
+      stages_.emplace_back(std::move(layer));
+      has_key_norm_ = has_key_norm_ || stages_.back().key_norm.has_value();
+    }
   }
 
   const MultiHeadAttention& attention() const noexcept { return stages_[0].attention; }
@@ -118,10 +121,10 @@ class CrossAttentionFusion::Impl {
   void forward(ExecContext& context, const TensorView<float>& x,
                const TensorView<const float>& audio, const Masks& masks,
                std::span<const Details> details) const {
-    Frame memory(context.impl(),
-                 Frame::rounded(x.num_elements()) + Frame::rounded(audio.num_elements()));
+    const std::int64_t audio_size = has_key_norm_ ? audio.num_elements() : 0;
+    Frame memory(context.impl(), Frame::rounded(x.num_elements()) + Frame::rounded(audio_size));
     const TensorView<float> query(memory.take(x.num_elements()), x.shape());
-    const TensorView<float> normed_audio(memory.take(audio.num_elements()), audio.shape());
+    const TensorView<float> normed_audio(memory.take(audio_size), audio.shape());
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       const Stage& stage = stages_[i];
       normalise(context, stage.query_norm, x, query);
@@ -145,6 +148,7 @@ class CrossAttentionFusion::Impl {
   }
 
   std::vector<Stage> stages_;
+  bool has_key_norm_ = false;
 };
 
 CrossAttentionFusion::CrossAttentionFusion(Params params)

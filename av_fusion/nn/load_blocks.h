@@ -14,6 +14,11 @@
 // The parameters of blocks from the state dict of a PyTorch module whose members have these names;
 // tests/nn/blocks.py has such modules, ready to train. `{i}` counts from 0.
 //
+//     const WeightsFile file = WeightsFile::open("fusion.safetensors");
+//     const StateDict weights(file);
+//     const CrossAttentionFusion fusion(load_cross_attention_fusion(weights, /*num_heads=*/8));
+//     weights.expect_all_taken();
+//
 // | function                        | names                                                |
 // | ------------------------------- | ---------------------------------------------------- |
 // | `load_feed_forward`             | norm.{weight,bias}        [D]                        |

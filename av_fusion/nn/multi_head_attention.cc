@@ -362,24 +362,43 @@ class MultiHeadAttention::Impl {
   template <typename Task>
   void for_each_block(ExecContext::Impl& impl, const Call& call,
                       const internal::AttentionSequence& all, const Task& task) const {
-    const std::int64_t queries = call.sizes.queries;
-    const int threads_for_each = static_cast<int>(
-        std::max<std::int64_t>(1, (impl.threads() + call.sizes.batch - 1) / call.sizes.batch));
-    const auto tiling_of = [&](const internal::AttentionSequence& one) {
-      return internal::attention_tiling(one, threads_for_each);
-    };
-    const std::int64_t rows = tiling_of(sequence_of(all, call, 0)).rows;
-    const std::int64_t blocks = (queries + rows - 1) / rows;
-    impl.for_each(call.sizes.batch * blocks, [&](ExecContext::Impl& worker, std::int64_t index) {
-      const std::int64_t b = index / blocks;
+    const std::int64_t batch = call.sizes.batch;
+    const internal::AttentionSequence first = sequence_of(all, call, 0);
+    const auto threads_each = static_cast<int>((impl.threads() + batch - 1) / batch);
+    const auto run = [&](const internal::AttentionSequence& sequence, std::int64_t b,
+                         std::int64_t index, ExecContext::Impl& worker) {
       Block block;
-      block.sequence = sequence_of(all, call, b);
-      block.tiling = tiling_of(block.sequence);
-      block.first = index % blocks * rows;
-      block.rows = std::min(rows, queries - block.first);
-      block.token = b * queries + block.first;
+      block.sequence = sequence;
+      block.tiling = internal::attention_tiling(sequence, threads_each);
+      block.first = index * block.tiling.rows;
+      block.rows = std::min(block.tiling.rows, call.sizes.queries - block.first);
+      block.token = b * call.sizes.queries + block.first;
       task(worker, block);
-    });
+    };
+    const internal::AttentionTiling tiling = internal::attention_tiling(first, threads_each);
+    const std::int64_t blocks = tiling.query_blocks(first);
+    if (!internal::packing_pays(first, tiling)) {
+      return impl.for_each(batch * blocks, [&](ExecContext::Impl& worker, std::int64_t index) {
+        run(sequence_of(all, call, index / blocks), index / blocks, index % blocks, worker);
+      });
+    }
+    for (std::int64_t b = 0; b < batch; ++b) {
+      internal::AttentionSequence sequence = sequence_of(all, call, b);
+      const internal::AttentionTiling its = internal::attention_tiling(sequence, threads_each);
+      internal::PackedBlocks packed = internal::packed_sizes(impl, sequence, its);
+      const std::int64_t key_blocks = its.key_blocks(sequence);
+      const auto bytes = static_cast<std::int64_t>(packed.block_bytes()) * key_blocks;
+      Frame frame(impl, bytes / 4);
+      auto* const memory = reinterpret_cast<std::byte*>(frame.take(bytes / 4));
+      impl.for_each(key_blocks, [&](ExecContext::Impl& worker, std::int64_t index) {
+        internal::pack_block(worker, sequence, its, packed, index, memory);
+      });
+      packed.data = memory;
+      sequence.packed = packed;
+      impl.for_each(blocks, [&](ExecContext::Impl& worker, std::int64_t index) {
+        run(sequence, b, index, worker);
+      });
+    }
   }
 
   Sizes check(const TensorView<const float>& query, const TensorView<const float>& key,

@@ -49,7 +49,7 @@ class SelfAttentionBlock(nn.Module):
         self.feed_forward = FeedForward(dim, hidden)
 
     def forward(self, x, valid):
-        steps = torch.arange(x.shape[1])
+        steps = torch.arange(x.shape[1], device=x.device)
         lag = steps[:, None] - steps[None, :]
         seen = valid[:, None, :].expand(-1, len(steps), -1)
         if self.width is not None:
@@ -112,8 +112,8 @@ class CrossAttentionFusion(nn.Module):
         |i * stride + offset - j| <= width. Every step must see something.
         Returns [B, Tv, D] and the attention of each layer [B, H, Tv, Ta].
         """
-        queries = torch.arange(video.shape[1])[:, None]
-        keys = torch.arange(audio.shape[1])[None, :]
+        queries = torch.arange(video.shape[1], device=video.device)[:, None]
+        keys = torch.arange(audio.shape[1], device=audio.device)[None, :]
         seen = valid_steps(audio, audio_lengths)[:, None, :].expand(-1, video.shape[1], -1)
         if band is not None:
             stride, offset, width = band
@@ -128,5 +128,6 @@ class CrossAttentionFusion(nn.Module):
 def valid_steps(x, lengths):
     """[B, T] bool: the steps before each length; all if there are none."""
     if lengths is None:
-        return torch.ones(x.shape[:2], dtype=torch.bool)
-    return torch.arange(x.shape[1])[None, :] < torch.as_tensor(lengths)[:, None]
+        return torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
+    steps = torch.arange(x.shape[1], device=x.device)
+    return steps[None, :] < torch.as_tensor(lengths, device=x.device)[:, None]

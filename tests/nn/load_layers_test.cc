@@ -126,8 +126,8 @@ TEST(LoadLayers, RefusesMisshapenAttention) {
   for (const Tensors& tensors : {kPacked, kOtherWidths, kPlain, kSeparate}) {
     for (const auto& [name, shape] : tensors) {
       SCOPED_TRACE(name);
-      for (const Shape& wrong : {Shape{}, Shape{5}, Shape{0}, Shape{2, 5}, Shape{6, 3}, Shape{7, 2},
-                                 Shape{0, 2}, Shape{2, 2, 1}}) {
+      for (const Shape& wrong : {Shape{}, Shape{5}, Shape{7}, Shape{0}, Shape{2, 5}, Shape{6, 3},
+                                 Shape{7, 2}, Shape{0, 2}, Shape{2, 2, 1}}) {
         // Every other width of a query, key or value is right if the layer has its own weights.
         if (wrong.rank() == 2 && wrong[0] == 2 && shape[0] == 2 && name.find("out") != 0 &&
             (name.starts_with("k") || name.starts_with("v") || name == "query.weight")) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kLayer = "multi_head_attention";
 
-enum Operation { kQueryKey, kWeightsValue, kAddWeightsValue };
+enum Operation { kQueryKey, kWeightsValue, kAddWeightsValue, kPackKey, kPackValue };
 
 // Scores of a block that stay in the second-level cache with the operands around them.
 constexpr std::int64_t kCachedScores = 128 * 1024;
@@ -24,6 +24,7 @@ constexpr std::int64_t kMaxRows = 128;
 constexpr std::int64_t kMinRows = 32;  // fewer make the matrix products inefficient
 constexpr std::int64_t kMinKeys = 128;
 constexpr std::int64_t kMaxKeys = 1024;
+constexpr std::int64_t kMinBlocksToPack = 4;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -53,32 +54,18 @@ std::int64_t rows_of_block(const AttentionSequence& sequence) {
   return std::clamp(cached, kMinRows, kMaxRows);
 }
 
-// One of the two products of a block, as oneDNN sees it.
+// The two products of a block of queries and a block of keys, as oneDNN sees them.
 class Products {
  public:
-  Products(ExecContext::Impl& context, const AttentionSequence& sequence, std::int64_t rows,
-           std::int64_t keys)
-      : context_(context), sequence_(sequence), rows_(rows), keys_(keys) {}
+  // `rows` queries and `keys` keys, which are packed if the sequence has packed blocks.
+  Products(ExecContext::Impl& context, const AttentionSequence& sequence,
+           const AttentionTiling& tiling, std::int64_t rows, std::int64_t keys)
+      : context_(context), sequence_(sequence), full_rows_(tiling.rows), rows_(rows), keys_(keys) {}
 
   // scores [H, rows, keys] = query key^T
   void query_times_key(const void* query, const void* key, float* scores) const {
-    const auto op = context_.plan(plan_key(kQueryKey, sequence_.key_width), [&] {
-      const dnnl::memory::dim width = sequence_.key_width;
-      if (sequence_.shared_keys) {
-        return build("Q K^T",
-                     {.src = matrix(flat_rows(), width, type()),
-                      .weights = strided({width, keys_}, {1, width}, type()),
-                      .bias = {},
-                      .dst = matrix(flat_rows(), keys_, kF32)},
-                     {});
-      }
-      return build("Q K^T",
-                   {.src = heads_of_tokens(rows_, width, type()),
-                    .weights = strided({1, sequence_.num_heads, width, keys_},
-                                       {keys_ * token(width), width, 1, token(width)}, type()),
-                    .bias = {},
-                    .dst = heads(keys_, kF32)},
-                   {});
+    const auto op = context_.plan(plan_key(kQueryKey, is_packed()), [&] {
+      return build_product(kKeyName, query_key(is_packed() ? packed_key() : plain_key()), {});
     });
     run(*op, query, key, scores);
   }
@@ -86,69 +73,124 @@ class Products {
   // out [+]= weights value
   void weights_times_value(const void* weights, const void* value, float* out, bool add) const {
     const Operation operation = add ? kAddWeightsValue : kWeightsValue;
-    const auto op = context_.plan(plan_key(operation, sequence_.value_width), [&] {
-      const dnnl::memory::dim width = sequence_.value_width;
+    const auto op = context_.plan(plan_key(operation, is_packed()), [&] {
       dnnl::post_ops ops;
       if (add) ops.append_sum(1.0f);
-      if (sequence_.shared_keys) {
-        return build("softmax(S) V",
-                     {.src = matrix(flat_rows(), keys_, type()),
-                      .weights = matrix(keys_, width, type()),
-                      .bias = {},
-                      .dst = matrix(flat_rows(), width, kF32)},
-                     ops);
-      }
-      return build("softmax(S) V",
-                   {.src = heads(keys_, type()),
-                    .weights = heads_of_tokens(keys_, width, type()),
-                    .bias = {},
-                    .dst = heads_of_tokens(rows_, width, kF32)},
-                   ops);
+      return build_product(kValueName, weights_value(is_packed() ? packed_value() : plain_value()),
+                           ops);
     });
     run(*op, weights, value, out);
+  }
+
+  std::shared_ptr<Op> key_packing() const {
+    return context_.plan(plan_key(kPackKey, true),
+                         [&] { return build_packing(plain_key(), packed_key()); });
+  }
+  std::shared_ptr<Op> value_packing() const {
+    return context_.plan(plan_key(kPackValue, true),
+                         [&] { return build_packing(plain_value(), packed_value()); });
   }
 
  private:
   using Desc = dnnl::memory::desc;
   using Type = dnnl::memory::data_type;
   static constexpr Type kF32 = Type::f32;
+  static constexpr const char* kKeyName = "Q K^T";
+  static constexpr const char* kValueName = "softmax(S) V";
 
+  bool is_packed() const { return sequence_.packed.data != nullptr; }
   Type type() const { return operand_type(sequence_.precision); }
-  std::int64_t flat_rows() const { return sequence_.num_heads * rows_; }
-  std::int64_t token(std::int64_t width) const { return sequence_.num_heads * width; }
 
-  static Desc matrix(std::int64_t rows, std::int64_t columns, Type type) {
-    return strided({rows, columns}, {columns, 1}, type);
-  }
   // [1, H, rows, columns], dense.
-  Desc heads(std::int64_t columns, Type type) const {
-    const std::int64_t plane = rows_ * columns;
-    return strided({1, sequence_.num_heads, rows_, columns},
-                   {sequence_.num_heads * plane, plane, columns, 1}, type);
+  Desc heads(std::int64_t rows, std::int64_t columns, Type type) const {
+    return dense({1, sequence_.num_heads, rows, columns}, type);
   }
   // `count` tokens [H * width] seen as [1, H, count, width].
   Desc heads_of_tokens(std::int64_t count, std::int64_t width, Type type) const {
-    return strided({1, sequence_.num_heads, count, width},
-                   {count * token(width), width, token(width), 1}, type);
+    const std::int64_t token = sequence_.num_heads * width;
+    return strided({1, sequence_.num_heads, count, width}, {count * token, width, token, 1}, type);
   }
 
-  PlanKey plan_key(Operation operation, std::int64_t width) const {
+  Desc plain_key() const {
+    const std::int64_t width = sequence_.key_width;
+    if (sequence_.shared_keys) return strided({width, keys_}, {1, width}, type());
+    const std::int64_t token = sequence_.num_heads * width;
+    return strided({1, sequence_.num_heads, width, keys_}, {keys_ * token, width, 1, token},
+                   type());
+  }
+  Desc plain_value() const {
+    if (sequence_.shared_keys) return dense({keys_, sequence_.value_width}, type());
+    return heads_of_tokens(keys_, sequence_.value_width, type());
+  }
+  // The layouts that oneDNN asks for with a full block of queries.
+  Desc packed_key() const {
+    const Desc any = any_layout(dims_of(plain_key()), type());
+    return describe(kKeyName, query_key(any, full_rows_), {}).weights_desc();
+  }
+  Desc packed_value() const {
+    const Desc any = any_layout(dims_of(plain_value()), type());
+    return describe(kValueName, weights_value(any, full_rows_), {}).weights_desc();
+  }
+
+  OperandDescs query_key(const Desc& key, std::int64_t rows) const {
+    const std::int64_t width = sequence_.key_width;
+    if (sequence_.shared_keys) {
+      const std::int64_t flat = sequence_.num_heads * rows;
+      return {dense({flat, width}, type()), key, {}, dense_f32({flat, keys_})};
+    }
+    return {heads_of_tokens(rows, width, type()), key, {}, heads(rows, keys_, kF32)};
+  }
+  OperandDescs query_key(const Desc& key) const { return query_key(key, rows_); }
+  OperandDescs weights_value(const Desc& value, std::int64_t rows) const {
+    const std::int64_t width = sequence_.value_width;
+    if (sequence_.shared_keys) {
+      const std::int64_t flat = sequence_.num_heads * rows;
+      return {dense({flat, keys_}, type()), value, {}, dense_f32({flat, width})};
+    }
+    return {heads(rows, keys_, type()), value, {}, heads_of_tokens(rows, width, kF32)};
+  }
+  OperandDescs weights_value(const Desc& value) const { return weights_value(value, rows_); }
+
+  PlanKey plan_key(Operation operation, bool packed) const {
+    const bool of_key = operation == kQueryKey || operation == kPackKey;
+    const std::int64_t flags =
+        (sequence_.shared_keys ? 1 : 0) + 2 * static_cast<std::int64_t>(sequence_.precision);
     return {.operation = operation,
-            .shape = {sequence_.num_heads, width, rows_, keys_, sequence_.shared_keys ? 1 : 0,
-                      static_cast<std::int64_t>(sequence_.precision)}};
+            .shape = {sequence_.num_heads, of_key ? sequence_.key_width : sequence_.value_width,
+                      rows_, keys_, flags, packed ? full_rows_ : 0}};
   }
 
-  std::shared_ptr<Op> build(const std::string& product, const OperandDescs& at,
-                            const dnnl::post_ops& ops) const {
-    const std::string what = product + ", " + std::to_string(sequence_.num_heads) + " heads, " +
-                             std::to_string(rows_) + " queries, " + std::to_string(keys_) +
-                             " keys, src " + dims_text(dims_of(at.src));
-    return with_dnnl_errors(kLayer, what, [&] {
-      const dnnl::matmul::primitive_desc pd = make_matmul(cpu_engine(), at, inference_attr(ops));
-      auto op = std::make_shared<Op>(kLayer, what, dnnl::matmul(pd), pd.scratchpad_desc());
+  std::string text(const std::string& product) const {
+    return product + ", " + std::to_string(sequence_.num_heads) + " heads, " +
+           std::to_string(rows_) + " queries, " + std::to_string(keys_) + " keys";
+  }
+
+  dnnl::matmul::primitive_desc describe(const std::string& product, const OperandDescs& at,
+                                        const dnnl::post_ops& ops) const {
+    return with_dnnl_errors(kLayer, text(product),
+                            [&] { return make_matmul(cpu_engine(), at, inference_attr(ops)); });
+  }
+
+  std::shared_ptr<Op> build_product(const std::string& product, const OperandDescs& at,
+                                    const dnnl::post_ops& ops) const {
+    const dnnl::matmul::primitive_desc pd = describe(product, at, ops);
+    return with_dnnl_errors(kLayer, text(product), [&] {
+      auto op = std::make_shared<Op>(kLayer, text(product), dnnl::matmul(pd), pd.scratchpad_desc());
       op->bind(DNNL_ARG_SRC, at.src);
       op->bind(DNNL_ARG_WEIGHTS, at.weights);
       op->bind(DNNL_ARG_DST, at.dst);
+      return op;
+    });
+  }
+
+  std::shared_ptr<Op> build_packing(const Desc& from, const Desc& to) const {
+    return with_dnnl_errors(kLayer, text("packing"), [&] {
+      const dnnl::reorder::primitive_desc pd(cpu_engine(), from, cpu_engine(), to,
+                                             inference_attr());
+      auto op =
+          std::make_shared<Op>(kLayer, text("packing"), dnnl::reorder(pd), pd.scratchpad_desc());
+      op->bind(DNNL_ARG_FROM, from);
+      op->bind(DNNL_ARG_TO, to);
       return op;
     });
   }
@@ -162,9 +204,23 @@ class Products {
 
   ExecContext::Impl& context_;
   const AttentionSequence& sequence_;
+  std::int64_t full_rows_;
   std::int64_t rows_;
   std::int64_t keys_;
 };
+
+// Row `index` of keys or values of `width` numbers a head.
+const void* token_at(const AttentionSequence& sequence, const void* tokens, std::int64_t index,
+                     std::int64_t width) {
+  const std::int64_t length = sequence.shared_keys ? width : sequence.num_heads * width;
+  return static_cast<const char*>(tokens) + index * length * operand_bytes(sequence.precision);
+}
+const void* key_at(const AttentionSequence& sequence, std::int64_t index) {
+  return token_at(sequence, sequence.key, index, sequence.key_width);
+}
+const void* value_at(const AttentionSequence& sequence, std::int64_t index) {
+  return token_at(sequence, sequence.value, index, sequence.value_width);
+}
 
 // The queries of one block on their way through their keys.
 class QueryBlock {
@@ -191,22 +247,20 @@ class QueryBlock {
     if (seen.empty()) {
       std::fill_n(sums_, score_rows(), 0.0f);
       std::fill_n(out, score_rows() * sequence_.value_width, 0.0f);
-      write_details({});
-    } else if (tiling_.one_step) {
+      return write_details({});
+    }
+    if (tiling_.sliding) {
       // At the ends of the sequence the slice of keys keeps its size and slides inwards, so that
       // all blocks share one plan.
       const std::int64_t begin = std::min(seen.begin, mask.valid_keys - tiling_.keys);
-      const KeyRange keys{begin, begin + tiling_.keys};
-      step(query, out, keys, true);
-      write_details(keys);
+      step(query, out, {begin, begin + tiling_.keys}, true);
     } else {
-      // On a grid, so that blocks of keys come in two sizes only.
       std::int64_t begin = seen.begin / tiling_.keys * tiling_.keys;
       for (bool is_first = true; begin < seen.end; begin += tiling_.keys, is_first = false) {
         step(query, out, {begin, std::min(begin + tiling_.keys, mask.valid_keys)}, is_first);
       }
     }
-    if (!seen.empty()) divide_by_sums(out);
+    divide_by_sums(out);
   }
 
  private:
@@ -226,16 +280,18 @@ class QueryBlock {
   std::int64_t out_row_step() const {
     return sequence_.value_width * (sequence_.shared_keys ? 1 : sequence_.num_heads);
   }
-  // Row `index` of keys or values of `width` numbers a head.
-  const void* token(const void* tokens, std::int64_t index, std::int64_t width) const {
-    const std::int64_t length = sequence_.shared_keys ? width : sequence_.num_heads * width;
-    return static_cast<const char*>(tokens) + index * length * operand_bytes(sequence_.precision);
-  }
-
   void step(const void* query, float* out, const KeyRange& keys, bool is_first) {
     const std::int64_t count = keys.end - keys.begin;
-    const Products products(context_, sequence_, rows_, count);
-    products.query_times_key(query, token(sequence_.key, keys.begin, sequence_.key_width), scores_);
+    const Products products(context_, sequence_, tiling_, rows_, count);
+    const PackedBlocks& packed = sequence_.packed;
+    const void* key = key_at(sequence_, keys.begin);
+    const void* value = value_at(sequence_, keys.begin);
+    if (packed.data != nullptr) {
+      const auto index = static_cast<std::size_t>(keys.begin / tiling_.keys);
+      key = packed.data + index * packed.block_bytes();
+      value = packed.data + index * packed.block_bytes() + packed.key_bytes;
+    }
+    products.query_times_key(query, key, scores_);
     const bool all_visible = set_visible(keys);
     if (sequence_.details.band_logits != nullptr) write_lags(sequence_.details.band_logits, keys);
     ScoreBlock block{.heads = sequence_.num_heads,
@@ -258,8 +314,8 @@ class QueryBlock {
     }
     accumulate_softmax(block);
     const void* const weights = rounds() ? static_cast<const void*>(rounded_) : scores_;
-    products.weights_times_value(weights, token(sequence_.value, keys.begin, sequence_.value_width),
-                                 out, !is_first);
+    products.weights_times_value(weights, value, out, !is_first);
+    if (sequence_.details.any()) write_details(keys);
   }
 
   // What each row sees of `keys`, relative to their begin; true if that is everything.
@@ -390,17 +446,54 @@ AttentionTiling attention_tiling(const AttentionSequence& sequence, int threads)
   const std::int64_t most =
       std::min(rows_of_block(sequence), ceil_div(sequence.num_queries, threads));
   tiling.rows = equal_parts(sequence.num_queries, most, 1);
-  const std::int64_t span = std::max<std::int64_t>(keys_seen_by(tiling.rows, sequence), 1);
+  const std::int64_t valid = std::max<std::int64_t>(sequence.mask.valid_keys, 1);
   const std::int64_t score_rows = sequence.num_heads * tiling.rows;
-  tiling.one_step =
-      sequence.details.any() || score_rows * span <= kCachedScores || sequence.mask.valid_keys == 0;
-  if (tiling.one_step) {
-    tiling.keys = span;
-  } else {
-    const std::int64_t cached = std::clamp(kCachedScores / score_rows, kMinKeys, kMaxKeys);
-    tiling.keys = equal_parts(sequence.mask.valid_keys, cached, 16);
+  if (sequence.mask.band != nullptr) {
+    tiling.keys = std::max<std::int64_t>(keys_seen_by(tiling.rows, sequence), 1);
+    tiling.sliding = sequence.details.any() || score_rows * tiling.keys <= kCachedScores;
+    if (tiling.sliding) return tiling;
   }
+  const std::int64_t cached = std::clamp(kCachedScores / score_rows, kMinKeys, kMaxKeys);
+  tiling.keys = sequence.details.any() ? valid : equal_parts(valid, cached, 16);
   return tiling;
+}
+
+bool packing_pays(const AttentionSequence& sequence, const AttentionTiling& tiling) {
+  // With bfloat16 oneDNN 2.6 asks for a layout but copies all the same.
+  return sequence.precision == Precision::kF32 && !tiling.sliding &&
+         tiling.query_blocks(sequence) >= kMinBlocksToPack;
+}
+
+PackedBlocks packed_sizes(ExecContext::Impl& context, const AttentionSequence& sequence,
+                          const AttentionTiling& tiling) {
+  const auto add = [&](PackedBlocks sizes, std::int64_t keys) {
+    if (keys == 0) return sizes;
+    const Products products(context, sequence, tiling, tiling.rows, keys);
+    const auto larger = [](std::size_t a, std::size_t b) {
+      return std::max(a, (b + 63) / 64 * 64);
+    };
+    sizes.key_bytes = larger(sizes.key_bytes, products.key_packing()->bytes_of(DNNL_ARG_TO));
+    sizes.value_bytes = larger(sizes.value_bytes, products.value_packing()->bytes_of(DNNL_ARG_TO));
+    return sizes;
+  };
+  // The last block may have fewer keys, but more padding.
+  return add(add({}, tiling.keys), sequence.mask.valid_keys % tiling.keys);
+}
+
+void pack_block(ExecContext::Impl& context, const AttentionSequence& sequence,
+                const AttentionTiling& tiling, const PackedBlocks& sizes, std::int64_t index,
+                std::byte* packed) {
+  const std::int64_t begin = index * tiling.keys;
+  const std::int64_t keys = std::min(tiling.keys, sequence.mask.valid_keys - begin);
+  const Products products(context, sequence, tiling, tiling.rows, keys);
+  std::byte* const to = packed + static_cast<std::size_t>(index) * sizes.block_bytes();
+  const auto pack = [&](Op& op, const void* from, std::byte* at) {
+    op.set(DNNL_ARG_FROM, from);
+    op.set(DNNL_ARG_TO, at);
+    context.run(op);
+  };
+  pack(*products.key_packing(), key_at(sequence, begin), to);
+  pack(*products.value_packing(), value_at(sequence, begin), to + sizes.key_bytes);
 }
 
 void attend(ExecContext::Impl& context, const AttentionSequence& sequence,

@@ -1,6 +1,7 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "av_fusion/nn/band_mask.h"
@@ -37,6 +38,16 @@ struct SequenceDetails {
   bool any() const { return weights || mean_weights || band_weights || band_logits; }
 };
 
+/// Keys and values in oneDNN's own layout, block by block: first the keys of a block, then its
+/// values.
+struct PackedBlocks {
+  const std::byte* data = nullptr;  ///< null: not packed
+  std::size_t key_bytes = 0;        ///< of the keys of a block, and so on
+  std::size_t value_bytes = 0;
+
+  std::size_t block_bytes() const { return key_bytes + value_bytes; }
+};
+
 /// One sequence after the projections: out_h = softmax(Q_h K_h^T) V_h for its heads h. The scale
 /// 1/sqrt(d_k) is already in the queries. Operands of products have the element type of
 /// `precision`.
@@ -53,6 +64,7 @@ struct AttentionSequence {
   Precision precision = Precision::kF32;
   const void* key = nullptr;
   const void* value = nullptr;
+  PackedBlocks packed;  ///< the same keys and values, or none
   SequenceMask mask;
   SequenceDetails details;
 };
@@ -61,12 +73,35 @@ struct AttentionSequence {
 struct AttentionTiling {
   std::int64_t rows = 1;  ///< queries of a block
   std::int64_t keys = 1;  ///< keys of a block
-  /// All keys that a block of queries sees fit into one block of keys, which slides along.
-  bool one_step = false;
+  /// One block of keys for each block of queries, which slides along with the band. Else blocks of
+  /// keys begin at multiples of `keys`; there is one if details are wanted.
+  bool sliding = false;
+
+  std::int64_t query_blocks(const AttentionSequence& sequence) const {
+    return (sequence.num_queries + rows - 1) / rows;
+  }
+  std::int64_t key_blocks(const AttentionSequence& sequence) const {
+    return (sequence.mask.valid_keys + keys - 1) / keys;
+  }
 };
 
-/// Of a sequence with these sizes, masks and details, for `threads` threads.
+/// Of a sequence with these sizes, masks and details, for `threads` threads. `rows` does not depend
+/// on `mask.valid_keys`.
 AttentionTiling attention_tiling(const AttentionSequence& sequence, int threads);
+
+/// Whether it pays to pack keys and values once, instead of leaving that to each product: with
+/// several blocks of queries that go through the same blocks of keys.
+bool packing_pays(const AttentionSequence& sequence, const AttentionTiling& tiling);
+
+/// The sizes of packed blocks, without data.
+PackedBlocks packed_sizes(ExecContext::Impl& context, const AttentionSequence& sequence,
+                          const AttentionTiling& tiling);
+
+/// Packs block `index` of the keys and values into its place in `packed`, which holds
+/// `key_blocks` blocks of the given sizes.
+void pack_block(ExecContext::Impl& context, const AttentionSequence& sequence,
+                const AttentionTiling& tiling, const PackedBlocks& sizes, std::int64_t index,
+                std::byte* packed);
 
 /// Attention of the queries `first_query` ... + `rows` - 1 (rows <= tiling.rows): `query` and `out`
 /// are those of the block. Writes `out` (f32) and the details of these queries; `sums` [H, rows]

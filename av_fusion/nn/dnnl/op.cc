@@ -52,6 +52,8 @@ dnnl::memory* Op::find(int arg) {
 
 void Op::set(int arg, const void* data) { find(arg)->set_data_handle(const_cast<void*>(data)); }
 
+std::size_t Op::bytes_of(int arg) { return find(arg)->get_desc().get_size(); }
+
 void Op::run(const dnnl::stream& stream, void* scratch) {
   if (scratch_bytes_ > 0) find(DNNL_ARG_SCRATCHPAD)->set_data_handle(scratch);
   const dnnl_status_t status = dnnl_primitive_execute(primitive_.get(), stream.get(),

@@ -51,6 +51,9 @@ class Op {
   /// Sets the memory of a bound argument. oneDNN has one kind of handle; sources are not written.
   void set(int arg, const void* data);
 
+  /// Memory that a bound argument needs.
+  std::size_t bytes_of(int arg);
+
   std::size_t scratch_bytes() const noexcept { return scratch_bytes_; }
 
   /// `scratch` holds at least `scratch_bytes()`.
