@@ -1,6 +1,12 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
-#include "av_fusion/nn/dnnl/cpu_isa.h"
 #include "av_fusion/nn/score_block_internal.h"
+
+#include "av_fusion/nn/dnnl/cpu_isa.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define AV_FUSION_HAS_X86_KERNELS 1
+#include <immintrin.h>
+#endif
 
 // Compiled for the processors that matter within one file; which of them runs is decided by what
 // oneDNN found (and so obeys ONEDNN_MAX_CPU_ISA).
@@ -10,18 +16,38 @@ namespace {
 // Growth of the largest score that the reference point does not follow.
 constexpr float kSlack = 10.0f;
 
+// Floats is a vector of kLanes numbers. `load_some` reads the first `count` < kLanes numbers and
+// takes the others from `filler`; `store_some` writes so many.
 namespace baseline {
 constexpr int kLanes = 4;
+typedef float Floats __attribute__((vector_size(kLanes * sizeof(float))));
+inline Floats load_some(const float* from, std::int64_t count, Floats filler) {
+  for (std::int64_t i = 0; i < count; ++i) filler[i] = from[i];
+  return filler;
+}
+inline void store_some(Floats value, std::int64_t count, float* to) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] = value[i];
+}
 #include "av_fusion/nn/score_block_kernel.inc"
 }  // namespace baseline
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define AV_FUSION_HAS_X86_KERNELS 1
-
+#ifdef AV_FUSION_HAS_X86_KERNELS
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
 namespace avx2 {
 constexpr int kLanes = 8;
+typedef float Floats __attribute__((vector_size(kLanes * sizeof(float))));
+inline __m256i first_lanes(std::int64_t count) {
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)),
+                            _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+inline Floats load_some(const float* from, std::int64_t count, Floats filler) {
+  const __m256i lanes = first_lanes(count);
+  return _mm256_blendv_ps(filler, _mm256_maskload_ps(from, lanes), _mm256_castsi256_ps(lanes));
+}
+inline void store_some(Floats value, std::int64_t count, float* to) {
+  _mm256_maskstore_ps(to, first_lanes(count), value);
+}
 #include "av_fusion/nn/score_block_kernel.inc"
 }  // namespace avx2
 #pragma GCC pop_options
@@ -30,6 +56,16 @@ constexpr int kLanes = 8;
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,prefer-vector-width=512")
 namespace avx512 {
 constexpr int kLanes = 16;
+typedef float Floats __attribute__((vector_size(kLanes * sizeof(float))));
+inline __mmask16 first_lanes(std::int64_t count) {
+  return static_cast<__mmask16>((1u << count) - 1u);
+}
+inline Floats load_some(const float* from, std::int64_t count, Floats filler) {
+  return _mm512_mask_loadu_ps(filler, first_lanes(count), from);
+}
+inline void store_some(Floats value, std::int64_t count, float* to) {
+  _mm512_mask_storeu_ps(to, first_lanes(count), value);
+}
 #include "av_fusion/nn/score_block_kernel.inc"
 }  // namespace avx512
 #pragma GCC pop_options

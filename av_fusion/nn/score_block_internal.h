@@ -51,8 +51,8 @@ struct ScoreBlock {
 ///
 /// With one block the reference is the row's largest score. With more, it follows the largest score
 /// only when that has grown by more than 10, so that `out` hardly ever has to be scaled: e^10 times
-/// the number of keys is far from the limits of f32. Exponentials are accurate to 3e-7 of their
-/// value down to e^-40, 6e-7 down to e^-87, and 0 from there on.
+/// the number of keys is far from the limits of f32. e^x is accurate to 3e-7 + 5e-8 |x| of its
+/// value, and 0 below e^-87.
 void accumulate_softmax(const ScoreBlock& block);
 
 /// to[i] = from[i] rounded to the nearest bfloat16, ties to even.
