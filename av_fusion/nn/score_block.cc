@@ -1,7 +1,6 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
-#include "av_fusion/nn/score_block_internal.h"
-
 #include "av_fusion/nn/dnnl/cpu_isa.h"
+#include "av_fusion/nn/score_block_internal.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define AV_FUSION_HAS_X86_KERNELS 1

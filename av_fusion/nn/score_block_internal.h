@@ -51,7 +51,7 @@ struct ScoreBlock {
 ///
 /// With one block the reference is the row's largest score. With more, it follows the largest score
 /// only when that has grown by more than 10, so that `out` hardly ever has to be scaled: e^10 times
-/// the number of keys is far from the limits of f32. e^x is accurate to 3e-7 + 5e-8 |x| of its
+/// the number of keys is far from the limits of f32. e^x is accurate to 3e-7 + 8e-8 |x| of its
 /// value, and 0 below e^-87.
 void accumulate_softmax(const ScoreBlock& block);
 

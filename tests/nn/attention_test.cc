@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <ostream>
 #include <thread>
@@ -28,7 +29,9 @@ enum class Lengths { kAll, kRagged };
 struct MaskCase {
   const char* name;
   Lengths lengths;
-  std::optional<BandMask> band;
+  std::optional<BandMask> band{};
+  std::optional<CausalMask> causal{};
+  int additive_rank = 0;  // 0: none
 };
 
 void PrintTo(const Sizes& s, std::ostream* out) {
@@ -71,108 +74,183 @@ std::vector<Index> ragged(const Sizes& s) {
   return lengths;
 }
 
+// The masks of one case, with the memory behind them.
+struct OwnedMasks {
+  OwnedMasks(const MaskCase& mask, const Sizes& s) {
+    if (mask.lengths == Lengths::kRagged) lengths = ragged(s);
+    view.key_lengths = lengths;
+    view.band = mask.band;
+    view.causal = mask.causal;
+    if (mask.additive_rank == 0) return;
+    const Shape shapes[] = {
+        {s.queries, s.keys}, {s.batch, s.queries, s.keys}, {s.batch, s.heads, s.queries, s.keys}};
+    additive = reference::random(shapes[mask.additive_rank - 2], 7, 2.0f);
+    for (float& x : additive.elements()) {
+      if (x < -2.5f) x = -std::numeric_limits<float>::infinity();
+    }
+    view.additive = additive.view();
+  }
+
+  std::vector<Index> lengths;
+  Tensor<float> additive;
+  Masks view;
+};
+
 // What one forward pass fills, with rubbish in it beforehand: everything has to be written.
 struct Results {
   Results(const Sizes& s, const std::optional<BandMask>& band)
       : out(Shape{s.batch, s.queries, s.heads * s.head_dim}),
-        weights(Shape{s.batch, s.heads, s.queries, s.keys}) {
+        weights(Shape{s.batch, s.heads, s.queries, s.keys}),
+        mean_weights(Shape{s.batch, s.queries, s.keys}) {
     if (band) {
       band_weights = Tensor<float>(Shape{s.batch, s.heads, s.queries, band->num_lags()});
       band_logits = band_weights.clone();
     }
-    for (Tensor<float>* tensor : {&out, &weights, &band_weights, &band_logits}) {
+    for (Tensor<float>* tensor : {&out, &weights, &mean_weights, &band_weights, &band_logits}) {
       std::fill(tensor->elements().begin(), tensor->elements().end(), NAN);
     }
   }
   MultiHeadAttention::Details bands() {
-    if (band_weights.empty()) return {};
-    return {.weights = {}, .band_weights = band_weights.view(), .band_logits = band_logits.view()};
+    MultiHeadAttention::Details details;
+    if (band_weights.empty()) return details;
+    details.band_weights = band_weights.view();
+    details.band_logits = band_logits.view();
+    return details;
   }
   MultiHeadAttention::Details all() {
     MultiHeadAttention::Details details = bands();
     details.weights = weights.view();
+    details.mean_weights = mean_weights.view();
     return details;
   }
+  // Without logits, which few queries do not have.
+  MultiHeadAttention::Details weights_alone() {
+    return {.weights = weights.view(), .mean_weights = mean_weights.view()};
+  }
 
-  Tensor<float> out, weights, band_weights, band_logits;
+  // Compares what was asked for.
+  void expect(const reference::Attention& expected, const MultiHeadAttention::Details& asked,
+              const std::optional<BandMask>& band, double tolerance) const {
+    reference::expect_close(out, expected.out, tolerance, "out");
+    const auto band_of = [&](const std::vector<double>& full) {
+      return reference::band_of(full, expected.visible, weights.shape(), *band);
+    };
+    if (asked.weights.data() != nullptr) {
+      reference::expect_close(weights, expected.weights, tolerance, "weights");
+    }
+    if (asked.mean_weights.data() != nullptr) {
+      reference::expect_close(mean_weights,
+                              reference::mean_of_heads(expected.weights, weights.shape()),
+                              tolerance, "mean_weights");
+    }
+    if (asked.band_weights.data() != nullptr) {
+      reference::expect_close(band_weights, band_of(expected.weights), tolerance, "band_weights");
+    }
+    if (asked.band_logits.data() != nullptr) {
+      reference::expect_close(band_logits, band_of(expected.scores), tolerance, "band_logits");
+    }
+  }
+
+  Tensor<float> out, weights, mean_weights, band_weights, band_logits;
 };
 
 class Attention : public testing::TestWithParam<std::tuple<Sizes, MaskCase>> {
  protected:
   static constexpr double kTolerance = 1e-5;
+  static constexpr double kBf16Tolerance = 8e-2;  // logits go up to 10
   Sizes sizes() const { return std::get<0>(GetParam()); }
   MaskCase mask() const { return std::get<1>(GetParam()); }
 };
 
 TEST_P(Attention, CrossAgreesWithPlainLoops) {
   const Sizes s = sizes();
-  const std::vector<Index> lengths =
-      mask().lengths == Lengths::kRagged ? ragged(s) : std::vector<Index>();
-  const Masks masks{lengths, mask().band};
+  const OwnedMasks masks(mask(), s);
   const Params params = random_params(s, 10, 3, 21);
   const Tensor<float> query = reference::random({s.batch, s.queries, 10}, 1);
   const Tensor<float> key = reference::random({s.batch, s.keys, 3}, 2);
   const Tensor<float> value = reference::random({s.batch, s.keys, 21}, 3);
-  const reference::Attention expected = reference::attention(params, query, key, value, masks);
+  const reference::Attention expected = reference::attention(params, query, key, value, masks.view);
 
   const MultiHeadAttention layer(copy_of(params));
-  ExecContext context;
-  const auto run = [&](Results& results, const MultiHeadAttention::Details& details) {
-    layer.forward(context, query.view(), key.view(), value.view(), results.out.view(), masks,
-                  details);
-    reference::expect_close(results.out, expected.out, kTolerance, "out");
-    if (!mask().band || details.band_weights.data() == nullptr) return;
-    reference::expect_close(results.band_weights,
-                            reference::band_of(expected.weights, expected.visible,
-                                               results.weights.shape(), *mask().band),
-                            kTolerance, "band_weights");
-    reference::expect_close(results.band_logits,
-                            reference::band_of(expected.scores, expected.visible,
-                                               results.weights.shape(), *mask().band),
-                            kTolerance, "band_logits");
-  };
-  Results plain(s, mask().band);
-  run(plain, {});
-  Results bands(s, mask().band);
-  run(bands, bands.bands());
-  Results all(s, mask().band);
-  run(all, all.all());
-  reference::expect_close(all.weights, expected.weights, kTolerance, "weights");
+  for (const int threads : {1, 3}) {
+    ExecContext context({.num_threads = threads});
+    const auto run = [&](auto ask) {
+      Results results(s, mask().band);
+      const MultiHeadAttention::Details details = (results.*ask)();
+      layer.forward(context, query.view(), key.view(), value.view(), results.out.view(), masks.view,
+                    details);
+      results.expect(expected, details, mask().band, kTolerance);
+    };
+    run(&Results::bands);
+    run(&Results::all);
+    run(&Results::weights_alone);
+    Results plain(s, mask().band);
+    layer.forward(context, query.view(), key.view(), value.view(), plain.out.view(), masks.view,
+                  {});
+    plain.expect(expected, {}, mask().band, kTolerance);
+  }
+}
+
+MultiHeadAttention::FusedParams fused(const Params& params) {
+  const Index dim = params.out_weight.dim(0);
+  MultiHeadAttention::FusedParams result{params.num_heads, Tensor<float>(Shape{3 * dim, dim}),
+                                         Tensor<float>(Shape{3 * dim}), params.out_weight.clone(),
+                                         params.out_bias.clone()};
+  float* to = result.qkv_weight.data();
+  for (const auto* weight : {&params.query_weight, &params.key_weight, &params.value_weight}) {
+    to = std::copy(weight->elements().begin(), weight->elements().end(), to);
+  }
+  to = result.qkv_bias.data();
+  for (const auto* bias : {&params.query_bias, &params.key_bias, &params.value_bias}) {
+    to = std::copy(bias->elements().begin(), bias->elements().end(), to);
+  }
+  return result;
 }
 
 TEST_P(Attention, FusedSelfAgreesWithPlainLoops) {
   Sizes s = sizes();
   s.keys = s.queries;
   const Index dim = s.heads * s.head_dim;
-  const std::vector<Index> lengths =
-      mask().lengths == Lengths::kRagged ? ragged(s) : std::vector<Index>();
-  const Masks masks{lengths, mask().band};
+  const OwnedMasks masks(mask(), s);
   const Params params = random_params(s, dim, dim, dim);
-  MultiHeadAttention::FusedParams fused{s.heads, Tensor<float>(Shape{3 * dim, dim}),
-                                        Tensor<float>(Shape{3 * dim}), params.out_weight.clone(),
-                                        params.out_bias.clone()};
-  float* to = fused.qkv_weight.data();
-  for (const auto* weight : {&params.query_weight, &params.key_weight, &params.value_weight}) {
-    to = std::copy(weight->elements().begin(), weight->elements().end(), to);
-  }
-  to = fused.qkv_bias.data();
-  for (const auto* bias : {&params.query_bias, &params.key_bias, &params.value_bias}) {
-    to = std::copy(bias->elements().begin(), bias->elements().end(), to);
-  }
   const Tensor<float> x = reference::random({s.batch, s.queries, dim}, 1);
-  const reference::Attention expected = reference::attention(params, x, x, x, masks);
+  const reference::Attention expected = reference::attention(params, x, x, x, masks.view);
 
-  const MultiHeadAttention layer(std::move(fused));
+  const MultiHeadAttention layer(fused(params));
   EXPECT_EQ(layer.embed_dim(), dim);
   EXPECT_EQ(layer.num_heads(), s.heads);
   ExecContext context;
   Results plain(s, mask().band);
-  layer.forward(context, x.view(), plain.out.view(), masks, {});
-  reference::expect_close(plain.out, expected.out, kTolerance, "out");
+  layer.forward(context, x.view(), plain.out.view(), masks.view, {});
+  plain.expect(expected, {}, mask().band, kTolerance);
   Results all(s, mask().band);
-  layer.forward(context, x.view(), all.out.view(), masks, all.all());
-  reference::expect_close(all.out, expected.out, kTolerance, "out");
-  reference::expect_close(all.weights, expected.weights, kTolerance, "weights");
+  layer.forward(context, x.view(), all.out.view(), masks.view, all.all());
+  all.expect(expected, all.all(), mask().band, kTolerance);
+}
+
+// bfloat16 has 8 bits of precision; the errors of many products average out.
+TEST_P(Attention, Bf16AgreesWithPlainLoopsToTwoDigits) {
+  if (!is_native(Precision::kBf16)) GTEST_SKIP() << "this processor has no bfloat16 products";
+  const Sizes s = sizes();
+  const OwnedMasks masks(mask(), s);
+  Params params = random_params(s, 10, 3, 21);
+  const Tensor<float> query = reference::random({s.batch, s.queries, 10}, 1);
+  const Tensor<float> key = reference::random({s.batch, s.keys, 3}, 2);
+  const Tensor<float> value = reference::random({s.batch, s.keys, 21}, 3);
+  const reference::Attention expected = reference::attention(params, query, key, value, masks.view);
+  params.precision = Precision::kBf16;
+  const MultiHeadAttention layer(std::move(params));
+  for (const int threads : {1, 3}) {
+    ExecContext context({.num_threads = threads});
+    Results plain(s, mask().band);
+    layer.forward(context, query.view(), key.view(), value.view(), plain.out.view(), masks.view,
+                  {});
+    plain.expect(expected, {}, mask().band, kBf16Tolerance);
+    Results all(s, mask().band);
+    layer.forward(context, query.view(), key.view(), value.view(), all.out.view(), masks.view,
+                  all.all());
+    all.expect(expected, all.all(), mask().band, kBf16Tolerance);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -181,8 +259,7 @@ INSTANTIATE_TEST_SUITE_P(
         testing::Values(Sizes{1, 1, 1, 1, 1}, Sizes{2, 1, 7, 3, 1}, Sizes{1, 5, 1, 2, 3},
                         Sizes{3, 13, 29, 1, 17}, Sizes{2, 67, 11, 4, 8}, Sizes{1, 3, 401, 2, 16},
                         Sizes{3, 31, 131, 4, 32}, Sizes{1, 211, 50, 1, 5}),
-        testing::Values(MaskCase{"all", Lengths::kAll, {}},
-                        MaskCase{"ragged", Lengths::kRagged, {}},
+        testing::Values(MaskCase{"all", Lengths::kAll}, MaskCase{"ragged", Lengths::kRagged},
                         MaskCase{"diagonal", Lengths::kAll, BandMask{1, 0, 0}},
                         MaskCase{"local", Lengths::kAll, BandMask{1, 0, 12}},
                         MaskCase{"ragged_local", Lengths::kRagged, BandMask{1, -1, 5}},
@@ -192,7 +269,58 @@ INSTANTIATE_TEST_SUITE_P(
                         MaskCase{"fixed", Lengths::kAll, BandMask{0, 4, 3}},
                         MaskCase{"before", Lengths::kAll, BandMask{1, -1000, 6}},
                         MaskCase{"after", Lengths::kRagged, BandMask{2, 1000, 6}},
-                        MaskCase{"wider_than_all", Lengths::kRagged, BandMask{1, 0, 700}})));
+                        MaskCase{"wider_than_all", Lengths::kRagged, BandMask{1, 0, 700}},
+                        MaskCase{"causal", Lengths::kAll, {}, CausalMask{}},
+                        MaskCase{"causal_audio", Lengths::kRagged, {}, CausalMask{4, 3}},
+                        MaskCase{"causal_never", Lengths::kAll, {}, CausalMask{1, -40}},
+                        MaskCase{"causal_local", Lengths::kAll, BandMask{1, 0, 12}, CausalMask{}},
+                        MaskCase{"additive", Lengths::kAll, {}, {}, 2},
+                        MaskCase{"additive_batch", Lengths::kRagged, {}, CausalMask{2, 5}, 3},
+                        MaskCase{"additive_heads", Lengths::kAll, BandMask{4, 3, 10}, {}, 4})));
+
+// Many queries and keys: several blocks of both, keys and values packed once.
+INSTANTIATE_TEST_SUITE_P(
+    Long, Attention,
+    testing::Combine(testing::Values(Sizes{1, 523, 701, 2, 8}, Sizes{2, 140, 3001, 3, 5}),
+                     testing::Values(MaskCase{"all", Lengths::kAll},
+                                     MaskCase{"ragged", Lengths::kRagged},
+                                     MaskCase{"causal", Lengths::kRagged, {}, CausalMask{1, 30}},
+                                     MaskCase{"wide", Lengths::kAll, BandMask{5, 20, 1200}},
+                                     MaskCase{"additive", Lengths::kAll, {}, {}, 4})));
+
+// A result that is added to what stands there already, also in place of an input.
+TEST(AttentionCalls, AccumulateAddsToTheOutput) {
+  const Sizes s{2, 7, 7, 2, 4};
+  const Params params = random_params(s, 8, 8, 8);
+  const MultiHeadAttention layer(copy_of(params));
+  const Tensor<float> before = reference::random({2, 7, 8}, 1);
+  const reference::Attention attended = reference::attention(params, before, before, before);
+  std::vector<double> expected = reference::to_doubles(before);
+  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] += attended.out[i];
+  Tensor<float> x = before.clone();
+  ExecContext context;
+  layer.forward(context, x.view(), x.view(), {}, {}, /*accumulate=*/true);
+  reference::expect_close(x, expected, 1e-5, "x + attention(x)");
+}
+
+// A few queries take another way through the layer than many: each must give what it would among
+// the others.
+TEST(AttentionCalls, OneQueryGetsWhatItGetsAmongMany) {
+  const Sizes s{1, 64, 300, 4, 16};
+  const MultiHeadAttention layer(random_params(s, 64, 64, 64));
+  const Tensor<float> x = reference::random({1, s.queries, 64}, 1);
+  const Tensor<float> y = reference::random({1, s.keys, 64}, 2);
+  Tensor<float> together(x.shape());
+  ExecContext context;
+  layer.forward(context, x.view(), y.view(), y.view(), together.view());
+  for (Index i = 0; i < s.queries; ++i) {
+    Tensor<float> alone(Shape{1, 1, 64});
+    layer.forward(context, {x.data() + i * 64, {1, 1, 64}}, y.view(), y.view(), alone.view());
+    for (Index c = 0; c < 64; ++c) {
+      ASSERT_NEAR(alone.view()(0, 0, c), together.view()(0, i, c), 1e-5f) << i << " " << c;
+    }
+  }
+}
 
 TEST(AttentionShapes, OursAgreeWithPlainLoops) {
   const Sizes s{1, 75, 500, 4, 32};
@@ -327,7 +455,7 @@ TEST_P(AttentionMemory, IsLinear) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Masks, AttentionMemory,
-                         testing::Values(MaskCase{"all", Lengths::kAll, {}},
+                         testing::Values(MaskCase{"all", Lengths::kAll},
                                          MaskCase{"local", Lengths::kAll, BandMask{1, 0, 12}}),
                          [](const auto& test) { return std::string(test.param.name); });
 

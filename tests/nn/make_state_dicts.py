@@ -1,5 +1,5 @@
 # Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
-"""Writes data/*.safetensors: state dicts of PyTorch modules with inputs and what PyTorch made of them.
+"""Writes data/*.safetensors: state dicts of PyTorch modules with inputs and PyTorch's results.
 
 Usage: python make_state_dicts.py   (needs torch and safetensors; the results depend on torch's
 random numbers, so a new torch version writes new files, which must pass the same tests)

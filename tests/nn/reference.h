@@ -139,16 +139,26 @@ inline std::vector<double> conv2d(const Tensor<float>& in, const Tensor<float>& 
 struct Attention {
   std::vector<double> out;      // [B, Tq, D]
   std::vector<double> weights;  // [B, H, Tq, Tk]
-  std::vector<double> scores;   // [B, H, Tq, Tk], all of them, masked or not
-  std::vector<bool> visible;    // [B, Tq, Tk]
+  std::vector<double> scores;   // [B, H, Tq, Tk], all of them, masked or not, without additive
+  std::vector<bool> visible;    // [B, Tq, Tk], by everything but the additive mask
 };
 
 inline bool sees(const MultiHeadAttention::Masks& masks, Index b, Index i, Index j) {
   if (!masks.key_lengths.empty() && j >= masks.key_lengths[static_cast<std::size_t>(b)]) {
     return false;
   }
+  if (masks.causal && j > i * masks.causal->stride + masks.causal->offset) return false;
   if (!masks.band) return true;
   return std::abs(i * masks.band->stride + masks.band->offset - j) <= masks.band->width;
+}
+
+/// What the additive mask adds to a score.
+inline double additive_at(const MultiHeadAttention::Masks& masks, Index b, Index head, Index i,
+                          Index j) {
+  const TensorView<const float>& mask = masks.additive;
+  if (mask.data() == nullptr) return 0.0;
+  if (mask.rank() == 2) return static_cast<double>(mask(i, j));
+  return static_cast<double>(mask.rank() == 3 ? mask(b, i, j) : mask(b, head, i, j));
 }
 
 /// Softmax over the visible entries of one row; all zero if there is none.
@@ -188,7 +198,9 @@ inline Attention attention(const MultiHeadAttention::Params& params, const Tenso
     for (Index head = 0; head < heads; ++head) {
       for (Index i = 0; i < queries; ++i) {
         std::vector<double> scores;
+        std::vector<double> masked;
         std::vector<bool> visible;
+        std::vector<bool> finite;
         for (Index j = 0; j < keys; ++j) {
           double dot = 0.0;
           for (Index c = 0; c < width; ++c) {
@@ -196,8 +208,11 @@ inline Attention attention(const MultiHeadAttention::Params& params, const Tenso
           }
           scores.push_back(dot / std::sqrt(static_cast<double>(width)));
           visible.push_back(sees(masks, b, i, j));
+          const double added = additive_at(masks, b, head, i, j);
+          masked.push_back(scores.back() + added);
+          finite.push_back(visible.back() && std::isfinite(added));
         }
-        const std::vector<double> weights = masked_softmax(scores, visible);
+        const std::vector<double> weights = masked_softmax(masked, finite);
         for (Index j = 0; j < keys; ++j) {
           for (Index c = 0; c < width; ++c) {
             concatenated[at(b * queries + i, head, c)] +=
@@ -212,6 +227,17 @@ inline Attention attention(const MultiHeadAttention::Params& params, const Tenso
   }
   result.out = linear(concatenated, params.out_weight, params.out_bias);
   return result;
+}
+
+/// The mean over heads [B, Tq, Tk] of `weights` with the shape [B, H, Tq, Tk].
+inline std::vector<double> mean_of_heads(const std::vector<double>& weights, const Shape& shape) {
+  const auto plane = static_cast<std::size_t>(shape[2] * shape[3]);
+  const auto heads = static_cast<std::size_t>(shape[1]);
+  std::vector<double> mean(static_cast<std::size_t>(shape[0]) * plane, 0.0);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    mean[i / (heads * plane) * plane + i % plane] += weights[i] / static_cast<double>(heads);
+  }
+  return mean;
 }
 
 /// The band layout [B, H, Tq, num_lags] of `full` [B, H, Tq, Tk]; 0 where a query sees no key.
