@@ -289,7 +289,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      MaskCase{"additive", Lengths::kAll, {}, {}, 4})));
 
 // A result that is added to what stands there already, also in place of an input.
-TEST(AttentionCalls, AccumulateAddsToTheOutput) {
+TEST(AttentionUse, AccumulateAddsToTheOutput) {
   const Sizes s{2, 7, 7, 2, 4};
   const Params params = random_params(s, 8, 8, 8);
   const MultiHeadAttention layer(copy_of(params));
@@ -305,7 +305,7 @@ TEST(AttentionCalls, AccumulateAddsToTheOutput) {
 
 // A few queries take another way through the layer than many: each must give what it would among
 // the others.
-TEST(AttentionCalls, OneQueryGetsWhatItGetsAmongMany) {
+TEST(AttentionUse, OneQueryGetsWhatItGetsAmongMany) {
   const Sizes s{1, 64, 300, 4, 16};
   const MultiHeadAttention layer(random_params(s, 64, 64, 64));
   const Tensor<float> x = reference::random({1, s.queries, 64}, 1);
