@@ -274,7 +274,7 @@ class MultiHeadAttention::Impl {
                   float* heads) const {
     Frame frame(impl, operand_copies(call.sizes.batch * call.sizes.keys));
     internal::AttentionSequence all = sequence(call, key_width(), value_width());
-    all.shared_keys = true;
+    all.layout = internal::HeadLayout::kShared;
     all.key = as_operand(key, frame);
     all.value = as_operand(value, frame);
     for_each_block(impl, call, all, [&](ExecContext::Impl& worker, const Block& block) {
@@ -333,7 +333,7 @@ class MultiHeadAttention::Impl {
       return view.data() == nullptr ? nullptr : view.data() + b * view.strides()[0];
     };
     internal::AttentionSequence one = all;
-    const std::int64_t groups = all.shared_keys ? 1 : num_heads_;
+    const std::int64_t groups = all.layout == internal::HeadLayout::kShared ? 1 : num_heads_;
     one.key = operand_at(all.key, b * call.sizes.keys * groups * all.key_width);
     one.value = operand_at(all.value, b * call.sizes.keys * groups * all.value_width);
     one.mask.valid_keys = call.masks.key_lengths.empty()
@@ -350,53 +350,57 @@ class MultiHeadAttention::Impl {
   }
 
   struct Block {
-    internal::AttentionSequence sequence;
-    internal::AttentionTiling tiling;
+    const internal::AttentionSequence& sequence;
+    const internal::AttentionTiling& tiling;
     std::int64_t first = 0;  // query within the sequence
     std::int64_t rows = 0;
     std::int64_t token = 0;  // query within the batch
   };
 
-  // Runs `task(worker, block)` for all blocks of queries of all sequences, on the threads there
-  // are.
+  // Runs `task(worker, block)` for all blocks of queries of all sequences, on all threads.
   template <typename Task>
   void for_each_block(ExecContext::Impl& impl, const Call& call,
                       const internal::AttentionSequence& all, const Task& task) const {
     const std::int64_t batch = call.sizes.batch;
-    const internal::AttentionSequence first = sequence_of(all, call, 0);
     const auto threads_each = static_cast<int>((impl.threads() + batch - 1) / batch);
-    const auto run = [&](const internal::AttentionSequence& sequence, std::int64_t b,
-                         std::int64_t index, ExecContext::Impl& worker) {
-      Block block;
-      block.sequence = sequence;
-      block.tiling = internal::attention_tiling(sequence, threads_each);
-      block.first = index * block.tiling.rows;
-      block.rows = std::min(block.tiling.rows, call.sizes.queries - block.first);
-      block.token = b * call.sizes.queries + block.first;
-      task(worker, block);
+    const auto tiling_of = [&](const internal::AttentionSequence& sequence) {
+      return internal::attention_tiling(sequence, threads_each);
     };
-    const internal::AttentionTiling tiling = internal::attention_tiling(first, threads_each);
-    const std::int64_t blocks = tiling.query_blocks(first);
-    if (!internal::packing_pays(first, tiling)) {
+    const auto run = [&](ExecContext::Impl& worker, const internal::AttentionSequence& sequence,
+                         const internal::AttentionTiling& tiling, std::int64_t b,
+                         std::int64_t index) {
+      const std::int64_t first = index * tiling.rows;
+      task(worker, Block{.sequence = sequence,
+                         .tiling = tiling,
+                         .first = first,
+                         .rows = std::min(tiling.rows, call.sizes.queries - first),
+                         .token = b * call.sizes.queries + first});
+    };
+    const internal::AttentionSequence any = sequence_of(all, call, 0);
+    const std::int64_t blocks = tiling_of(any).query_blocks(any);
+    if (!tiling_of(any).packed) {
       return impl.for_each(batch * blocks, [&](ExecContext::Impl& worker, std::int64_t index) {
-        run(sequence_of(all, call, index / blocks), index / blocks, index % blocks, worker);
+        const internal::AttentionSequence sequence = sequence_of(all, call, index / blocks);
+        run(worker, sequence, tiling_of(sequence), index / blocks, index % blocks);
       });
     }
     for (std::int64_t b = 0; b < batch; ++b) {
       internal::AttentionSequence sequence = sequence_of(all, call, b);
-      const internal::AttentionTiling its = internal::attention_tiling(sequence, threads_each);
-      internal::PackedBlocks packed = internal::packed_sizes(impl, sequence, its);
-      const std::int64_t key_blocks = its.key_blocks(sequence);
-      const auto bytes = static_cast<std::int64_t>(packed.block_bytes()) * key_blocks;
-      Frame frame(impl, bytes / 4);
-      auto* const memory = reinterpret_cast<std::byte*>(frame.take(bytes / 4));
+      const internal::AttentionTiling tiling = tiling_of(sequence);
+      const internal::PackedPlaces places = internal::packed_places(impl, sequence, tiling);
+      const std::int64_t key_blocks = tiling.key_blocks(sequence);
+      const auto floats_needed =
+          static_cast<std::int64_t>(places.key(key_blocks, 0) / sizeof(float));
+      Frame frame(impl, floats_needed);
+      auto* const packed = reinterpret_cast<std::byte*>(frame.take(floats_needed));
       impl.for_each(key_blocks, [&](ExecContext::Impl& worker, std::int64_t index) {
-        internal::pack_block(worker, sequence, its, packed, index, memory);
+        internal::pack_block(worker, sequence, tiling, places, index, packed);
       });
-      packed.data = memory;
-      sequence.packed = packed;
+      sequence.layout = internal::HeadLayout::kPacked;
+      sequence.key = packed;
+      sequence.packed = places;
       impl.for_each(blocks, [&](ExecContext::Impl& worker, std::int64_t index) {
-        run(sequence, b, index, worker);
+        run(worker, sequence, tiling, b, index);
       });
     }
   }

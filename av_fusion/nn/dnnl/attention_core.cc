@@ -2,7 +2,6 @@
 #include "av_fusion/nn/dnnl/attention_core.h"
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <string>
 
@@ -20,11 +19,12 @@ enum Operation { kQueryKey, kWeightsValue, kAddWeightsValue, kPackKey, kPackValu
 
 // Scores of a block that stay in the second-level cache with the operands around them.
 constexpr std::int64_t kCachedScores = 128 * 1024;
+constexpr std::int64_t kPackedScores = 64 * 1024;  // where heads can be taken one by one
 constexpr std::int64_t kMaxRows = 128;
 constexpr std::int64_t kMinRows = 32;  // fewer make the matrix products inefficient
 constexpr std::int64_t kMinKeys = 128;
 constexpr std::int64_t kMaxKeys = 1024;
-constexpr std::int64_t kMinBlocksToPack = 4;
+constexpr std::int64_t kPackedKeys = 256;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -41,31 +41,42 @@ std::int64_t keys_seen_by(std::int64_t rows, const AttentionSequence& sequence) 
   return std::min(mask.valid_keys, mask.band->num_lags() + (rows - 1) * mask.band->stride);
 }
 
-std::int64_t rows_of_block(const AttentionSequence& sequence) {
-  const SequenceMask& mask = sequence.mask;
-  if (mask.band != nullptr) {
-    // With more rows a block works on keys that most of its rows do not see; 16 to 64 measured
-    // alike. At most half of the scores lie outside of the band.
-    const std::int64_t stride = std::max<std::int64_t>(mask.band->stride, 1);
-    return std::clamp<std::int64_t>(mask.band->num_lags() / stride + 1, 1, kMinRows);
-  }
-  if (!sequence.details.any()) return kMaxRows;
-  const std::int64_t cached = kCachedScores / (sequence.num_heads * sequence.num_keys);
-  return std::clamp(cached, kMinRows, kMaxRows);
+// Rows whose scores with all keys, of `heads` heads, fit into `scores`, as far as that is sensible.
+std::int64_t rows_for_scores(std::int64_t scores, std::int64_t heads, std::int64_t keys) {
+  return std::clamp(scores / (heads * keys), kMinRows, kMaxRows);
 }
 
-// The two products of a block of queries and a block of keys, as oneDNN sees them.
+std::int64_t band_rows(const BandMask& band) {
+  // With more rows a block works on keys that most of its rows do not see; 16 to 64 measured alike.
+  // At most half of the scores lie outside of the band.
+  const std::int64_t stride = std::max<std::int64_t>(band.stride, 1);
+  return std::clamp<std::int64_t>(band.num_lags() / stride + 1, 1, kMinRows);
+}
+
+std::int64_t largest_divisor(std::int64_t number, std::int64_t most) {
+  std::int64_t divisor = std::clamp<std::int64_t>(most, 1, number);
+  while (number % divisor != 0) --divisor;
+  return divisor;
+}
+
+// The products of a block of queries with a block of keys, as oneDNN sees them: of all heads, or of
+// `tiling.heads` if keys and values are packed.
 class Products {
  public:
-  // `rows` queries and `keys` keys, which are packed if the sequence has packed blocks.
   Products(ExecContext::Impl& context, const AttentionSequence& sequence,
            const AttentionTiling& tiling, std::int64_t rows, std::int64_t keys)
-      : context_(context), sequence_(sequence), full_rows_(tiling.rows), rows_(rows), keys_(keys) {}
+      : context_(context),
+        sequence_(sequence),
+        full_rows_(tiling.rows),
+        heads_(tiling.heads),
+        rows_(rows),
+        keys_(keys) {}
 
-  // scores [H, rows, keys] = query key^T
+  // scores [heads, rows, keys] = query key^T
   void query_times_key(const void* query, const void* key, float* scores) const {
-    const auto op = context_.plan(plan_key(kQueryKey, is_packed()), [&] {
-      return build_product(kKeyName, query_key(is_packed() ? packed_key() : plain_key()), {});
+    const auto op = context_.plan(plan_key(kQueryKey, sequence_.key_width), [&] {
+      return build_product(kKeyName, query_key(is_packed() ? packed_key() : plain_key(), rows_),
+                           {});
     });
     run(*op, query, key, scores);
   }
@@ -73,96 +84,115 @@ class Products {
   // out [+]= weights value
   void weights_times_value(const void* weights, const void* value, float* out, bool add) const {
     const Operation operation = add ? kAddWeightsValue : kWeightsValue;
-    const auto op = context_.plan(plan_key(operation, is_packed()), [&] {
+    const auto op = context_.plan(plan_key(operation, sequence_.value_width), [&] {
       dnnl::post_ops ops;
       if (add) ops.append_sum(1.0f);
-      return build_product(kValueName, weights_value(is_packed() ? packed_value() : plain_value()),
-                           ops);
+      return build_product(kValueName,
+                           weights_value(is_packed() ? packed_value() : plain_value(), rows_), ops);
     });
     run(*op, weights, value, out);
   }
 
+  // From the slices of tokens to the layout that oneDNN asks for with a full block of queries.
   std::shared_ptr<Op> key_packing() const {
-    return context_.plan(plan_key(kPackKey, true),
-                         [&] { return build_packing(plain_key(), packed_key()); });
+    return context_.plan(plan_key(kPackKey, sequence_.key_width), [&] {
+      const std::int64_t width = sequence_.key_width;
+      return build_packing(
+          strided({heads_, width, keys_}, {width, 1, sequence_.num_heads * width}, type()),
+          packed_key());
+    });
   }
   std::shared_ptr<Op> value_packing() const {
-    return context_.plan(plan_key(kPackValue, true),
-                         [&] { return build_packing(plain_value(), packed_value()); });
+    return context_.plan(plan_key(kPackValue, sequence_.value_width), [&] {
+      const std::int64_t width = sequence_.value_width;
+      return build_packing(
+          strided({heads_, keys_, width}, {width, sequence_.num_heads * width, 1}, type()),
+          packed_value());
+    });
   }
 
  private:
   using Desc = dnnl::memory::desc;
-  using Type = dnnl::memory::data_type;
-  static constexpr Type kF32 = Type::f32;
   static constexpr const char* kKeyName = "Q K^T";
   static constexpr const char* kValueName = "softmax(S) V";
 
-  bool is_packed() const { return sequence_.packed.data != nullptr; }
-  Type type() const { return operand_type(sequence_.precision); }
+  bool is_packed() const { return sequence_.layout == HeadLayout::kPacked; }
+  dnnl::memory::data_type type() const { return operand_type(sequence_.precision); }
 
-  // [1, H, rows, columns], dense.
-  Desc heads(std::int64_t rows, std::int64_t columns, Type type) const {
-    return dense({1, sequence_.num_heads, rows, columns}, type);
-  }
   // `count` tokens [H * width] seen as [1, H, count, width].
-  Desc heads_of_tokens(std::int64_t count, std::int64_t width, Type type) const {
-    const std::int64_t token = sequence_.num_heads * width;
-    return strided({1, sequence_.num_heads, count, width}, {count * token, width, token, 1}, type);
+  Desc heads_of_tokens(std::int64_t count, std::int64_t width, dnnl::memory::data_type type) const {
+    const std::int64_t token = heads_ * width;
+    return strided({1, heads_, count, width}, {count * token, width, token, 1}, type);
   }
 
   Desc plain_key() const {
     const std::int64_t width = sequence_.key_width;
-    if (sequence_.shared_keys) return strided({width, keys_}, {1, width}, type());
-    const std::int64_t token = sequence_.num_heads * width;
-    return strided({1, sequence_.num_heads, width, keys_}, {keys_ * token, width, 1, token},
-                   type());
+    if (sequence_.layout == HeadLayout::kShared) return strided({width, keys_}, {1, width}, type());
+    const std::int64_t token = heads_ * width;
+    return strided({1, heads_, width, keys_}, {keys_ * token, width, 1, token}, type());
   }
   Desc plain_value() const {
-    if (sequence_.shared_keys) return dense({keys_, sequence_.value_width}, type());
-    return heads_of_tokens(keys_, sequence_.value_width, type());
+    const std::int64_t width = sequence_.value_width;
+    if (sequence_.layout == HeadLayout::kShared) return dense({keys_, width}, type());
+    return heads_of_tokens(keys_, width, type());
   }
-  // The layouts that oneDNN asks for with a full block of queries.
   Desc packed_key() const {
-    const Desc any = any_layout(dims_of(plain_key()), type());
-    return describe(kKeyName, query_key(any, full_rows_), {}).weights_desc();
+    const Desc any = any_layout({heads_, sequence_.key_width, keys_}, type());
+    return describe(kKeyName, packed_query_key(any, full_rows_), {}).weights_desc();
   }
   Desc packed_value() const {
-    const Desc any = any_layout(dims_of(plain_value()), type());
-    return describe(kValueName, weights_value(any, full_rows_), {}).weights_desc();
+    const Desc any = any_layout({heads_, keys_, sequence_.value_width}, type());
+    return describe(kValueName, packed_weights_value(any, full_rows_), {}).weights_desc();
+  }
+
+  OperandDescs packed_query_key(const Desc& key, std::int64_t rows) const {
+    return {dense({heads_, rows, sequence_.key_width}, type()),
+            key,
+            {},
+            dense_f32({heads_, rows, keys_})};
+  }
+  OperandDescs packed_weights_value(const Desc& value, std::int64_t rows) const {
+    return {dense({heads_, rows, keys_}, type()),
+            value,
+            {},
+            dense_f32({heads_, rows, sequence_.value_width})};
   }
 
   OperandDescs query_key(const Desc& key, std::int64_t rows) const {
     const std::int64_t width = sequence_.key_width;
-    if (sequence_.shared_keys) {
-      const std::int64_t flat = sequence_.num_heads * rows;
-      return {dense({flat, width}, type()), key, {}, dense_f32({flat, keys_})};
+    switch (sequence_.layout) {
+      case HeadLayout::kPacked: return packed_query_key(key, rows);
+      case HeadLayout::kShared:
+        return {dense({heads_ * rows, width}, type()), key, {}, dense_f32({heads_ * rows, keys_})};
+      case HeadLayout::kTokens: break;
     }
-    return {heads_of_tokens(rows, width, type()), key, {}, heads(rows, keys_, kF32)};
+    return {heads_of_tokens(rows, width, type()), key, {}, dense_f32({1, heads_, rows, keys_})};
   }
-  OperandDescs query_key(const Desc& key) const { return query_key(key, rows_); }
   OperandDescs weights_value(const Desc& value, std::int64_t rows) const {
     const std::int64_t width = sequence_.value_width;
-    if (sequence_.shared_keys) {
-      const std::int64_t flat = sequence_.num_heads * rows;
-      return {dense({flat, keys_}, type()), value, {}, dense_f32({flat, width})};
+    switch (sequence_.layout) {
+      case HeadLayout::kPacked: return packed_weights_value(value, rows);
+      case HeadLayout::kShared:
+        return {
+            dense({heads_ * rows, keys_}, type()), value, {}, dense_f32({heads_ * rows, width})};
+      case HeadLayout::kTokens: break;
     }
-    return {heads(rows, keys_, type()), value, {}, heads_of_tokens(rows, width, kF32)};
+    return {dense({1, heads_, rows, keys_}, type()),
+            value,
+            {},
+            heads_of_tokens(rows, width, dnnl::memory::data_type::f32)};
   }
-  OperandDescs weights_value(const Desc& value) const { return weights_value(value, rows_); }
 
-  PlanKey plan_key(Operation operation, bool packed) const {
-    const bool of_key = operation == kQueryKey || operation == kPackKey;
-    const std::int64_t flags =
-        (sequence_.shared_keys ? 1 : 0) + 2 * static_cast<std::int64_t>(sequence_.precision);
-    return {.operation = operation,
-            .shape = {sequence_.num_heads, of_key ? sequence_.key_width : sequence_.value_width,
-                      rows_, keys_, flags, packed ? full_rows_ : 0}};
+  PlanKey plan_key(Operation operation, std::int64_t width) const {
+    const std::int64_t kind = static_cast<std::int64_t>(sequence_.layout) +
+                              4 * static_cast<std::int64_t>(sequence_.precision) +
+                              8 * sequence_.num_heads;
+    return {.operation = operation, .shape = {heads_, width, rows_, keys_, kind, full_rows_}};
   }
 
   std::string text(const std::string& product) const {
-    return product + ", " + std::to_string(sequence_.num_heads) + " heads, " +
-           std::to_string(rows_) + " queries, " + std::to_string(keys_) + " keys";
+    return product + ", " + std::to_string(heads_) + " heads, " + std::to_string(rows_) +
+           " queries, " + std::to_string(keys_) + " keys";
   }
 
   dnnl::matmul::primitive_desc describe(const std::string& product, const OperandDescs& at,
@@ -205,48 +235,110 @@ class Products {
   ExecContext::Impl& context_;
   const AttentionSequence& sequence_;
   std::int64_t full_rows_;
+  std::int64_t heads_;
   std::int64_t rows_;
   std::int64_t keys_;
 };
 
-// Row `index` of keys or values of `width` numbers a head.
+// Row `index` of keys or values of `width` numbers a head, from head `head` on.
 const void* token_at(const AttentionSequence& sequence, const void* tokens, std::int64_t index,
-                     std::int64_t width) {
-  const std::int64_t length = sequence.shared_keys ? width : sequence.num_heads * width;
-  return static_cast<const char*>(tokens) + index * length * operand_bytes(sequence.precision);
-}
-const void* key_at(const AttentionSequence& sequence, std::int64_t index) {
-  return token_at(sequence, sequence.key, index, sequence.key_width);
-}
-const void* value_at(const AttentionSequence& sequence, std::int64_t index) {
-  return token_at(sequence, sequence.value, index, sequence.value_width);
+                     std::int64_t width, std::int64_t head = 0) {
+  const bool shared = sequence.layout == HeadLayout::kShared;
+  const std::int64_t length = shared ? width : sequence.num_heads * width;
+  return static_cast<const char*>(tokens) +
+         (index * length + head * width) * operand_bytes(sequence.precision);
 }
 
-// The queries of one block on their way through their keys.
+// A block of queries of some heads on its way through its keys.
 class QueryBlock {
  public:
   QueryBlock(ExecContext::Impl& context, const AttentionSequence& sequence,
-             const AttentionTiling& tiling, std::int64_t first, std::int64_t rows, float* sums)
+             const AttentionTiling& tiling, std::int64_t first, std::int64_t rows)
       : context_(context),
         sequence_(sequence),
         tiling_(tiling),
         first_(first),
         rows_(rows),
-        sums_(sums),
         frame_(context, frame_size()) {
     const std::int64_t scores = score_rows() * tiling_.keys;
     scores_ = frame_.take(scores);
     references_ = frame_.take(score_rows());
     visible_ = reinterpret_cast<KeyRange*>(frame_.take(kFloatsPerRange * rows_));
     if (rounds()) rounded_ = reinterpret_cast<std::uint16_t*>(frame_.take((scores + 1) / 2));
+    if (!is_packed()) return;
+    query_ = frame_.take(score_rows() * sequence_.key_width);
+    out_ = frame_.take(score_rows() * sequence_.value_width);
   }
 
-  void run(const void* query, float* out) {
+  // All heads; arguments as those of `attend`.
+  void run(const void* query, float* out, float* sums) {
+    for (head_ = 0; head_ < sequence_.num_heads; head_ += tiling_.heads) {
+      sums_ = sums + head_ * rows_;
+      if (!is_packed()) {
+        run_heads(query, out);
+      } else {
+        copy_query(static_cast<const float*>(query));
+        run_heads(query_, out_);
+        copy_out(out);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kFloatsPerRange = sizeof(KeyRange) / sizeof(float);
+
+  bool rounds() const { return sequence_.precision == Precision::kBf16; }
+  bool is_packed() const { return sequence_.layout == HeadLayout::kPacked; }
+  std::int64_t score_rows() const { return tiling_.heads * rows_; }
+  std::int64_t frame_size() const {
+    using Frame = ExecContext::Impl::Frame;
+    const std::int64_t scores = score_rows() * tiling_.keys;
+    std::int64_t size = Frame::rounded(scores) + Frame::rounded(score_rows()) +
+                        Frame::rounded(kFloatsPerRange * rows_);
+    if (rounds()) size += Frame::rounded((scores + 1) / 2);
+    if (is_packed()) {
+      size += Frame::rounded(score_rows() * sequence_.key_width) +
+              Frame::rounded(score_rows() * sequence_.value_width);
+    }
+    return size;
+  }
+  // Steps in the results of the products: rows of tokens, or one head after the other.
+  std::int64_t out_head_step() const {
+    return sequence_.value_width * (sequence_.layout == HeadLayout::kTokens ? 1 : rows_);
+  }
+  std::int64_t out_row_step() const {
+    return sequence_.value_width * (sequence_.layout == HeadLayout::kTokens ? tiling_.heads : 1);
+  }
+
+  // From rows of tokens to [heads, rows, key_width].
+  void copy_query(const float* tokens) {
+    const std::int64_t width = sequence_.key_width;
+    float* to = query_;
+    for (std::int64_t head = head_; head < head_ + tiling_.heads; ++head) {
+      for (std::int64_t i = 0; i < rows_; ++i) {
+        to = std::copy_n(tokens + (i * sequence_.num_heads + head) * width, width, to);
+      }
+    }
+  }
+  // From [heads, rows, value_width] to rows of tokens.
+  void copy_out(float* tokens) const {
+    const std::int64_t width = sequence_.value_width;
+    const float* from = out_;
+    for (std::int64_t head = head_; head < head_ + tiling_.heads; ++head) {
+      for (std::int64_t i = 0; i < rows_; ++i, from += width) {
+        std::copy_n(from, width, tokens + (i * sequence_.num_heads + head) * width);
+      }
+    }
+  }
+
+  void run_heads(const void* query, float* out) {
     const SequenceMask& mask = sequence_.mask;
     const KeyRange seen{mask.visible(first_).begin, mask.visible(first_ + rows_ - 1).end};
     if (seen.empty()) {
       std::fill_n(sums_, score_rows(), 0.0f);
       std::fill_n(out, score_rows() * sequence_.value_width, 0.0f);
+      std::fill_n(visible_, rows_, KeyRange{});
+      if (sequence_.details.band_logits != nullptr) write_lags(sequence_.details.band_logits, {});
       return write_details({});
     }
     if (tiling_.sliding) {
@@ -263,38 +355,24 @@ class QueryBlock {
     divide_by_sums(out);
   }
 
- private:
-  static constexpr std::int64_t kFloatsPerRange = sizeof(KeyRange) / sizeof(float);
+  const void* key_at(std::int64_t index) const {
+    if (!is_packed()) return token_at(sequence_, sequence_.key, index, sequence_.key_width);
+    return static_cast<const std::byte*>(sequence_.key) +
+           sequence_.packed.key(index / tiling_.keys, head_ / tiling_.heads);
+  }
+  const void* value_at(std::int64_t index) const {
+    if (!is_packed()) return token_at(sequence_, sequence_.value, index, sequence_.value_width);
+    return static_cast<const std::byte*>(sequence_.key) +
+           sequence_.packed.value(index / tiling_.keys, head_ / tiling_.heads);
+  }
 
-  bool rounds() const { return sequence_.precision == Precision::kBf16; }
-  std::int64_t score_rows() const { return sequence_.num_heads * rows_; }
-  std::int64_t frame_size() const {
-    using Frame = ExecContext::Impl::Frame;
-    const std::int64_t scores = score_rows() * tiling_.keys;
-    return Frame::rounded(scores) + Frame::rounded(score_rows()) +
-           Frame::rounded(kFloatsPerRange * rows_) + Frame::rounded(rounds() ? scores : 0);
-  }
-  std::int64_t out_head_step() const {
-    return sequence_.value_width * (sequence_.shared_keys ? rows_ : 1);
-  }
-  std::int64_t out_row_step() const {
-    return sequence_.value_width * (sequence_.shared_keys ? 1 : sequence_.num_heads);
-  }
   void step(const void* query, float* out, const KeyRange& keys, bool is_first) {
     const std::int64_t count = keys.end - keys.begin;
     const Products products(context_, sequence_, tiling_, rows_, count);
-    const PackedBlocks& packed = sequence_.packed;
-    const void* key = key_at(sequence_, keys.begin);
-    const void* value = value_at(sequence_, keys.begin);
-    if (packed.data != nullptr) {
-      const auto index = static_cast<std::size_t>(keys.begin / tiling_.keys);
-      key = packed.data + index * packed.block_bytes();
-      value = packed.data + index * packed.block_bytes() + packed.key_bytes;
-    }
-    products.query_times_key(query, key, scores_);
+    products.query_times_key(query, key_at(keys.begin), scores_);
     const bool all_visible = set_visible(keys);
     if (sequence_.details.band_logits != nullptr) write_lags(sequence_.details.band_logits, keys);
-    ScoreBlock block{.heads = sequence_.num_heads,
+    ScoreBlock block{.heads = tiling_.heads,
                      .rows = rows_,
                      .keys = count,
                      .scores = scores_,
@@ -307,14 +385,15 @@ class QueryBlock {
                      .out_row_step = out_row_step(),
                      .out_width = sequence_.value_width,
                      .rounded = rounded_};
-    if (sequence_.mask.additive != nullptr) {
-      block.additive = sequence_.mask.additive + first_ * sequence_.num_keys + keys.begin;
-      block.additive_head_step = sequence_.mask.additive_head_step;
+    if (const SequenceMask& mask = sequence_.mask; mask.additive != nullptr) {
+      block.additive = mask.additive + head_ * mask.additive_head_step +
+                       first_ * sequence_.num_keys + keys.begin;
+      block.additive_head_step = mask.additive_head_step;
       block.additive_row_step = sequence_.num_keys;
     }
     accumulate_softmax(block);
     const void* const weights = rounds() ? static_cast<const void*>(rounded_) : scores_;
-    products.weights_times_value(weights, value, out, !is_first);
+    products.weights_times_value(weights, value_at(keys.begin), out, !is_first);
     if (sequence_.details.any()) write_details(keys);
   }
 
@@ -338,7 +417,7 @@ class QueryBlock {
   }
 
   void divide_by_sums(float* out) const {
-    for (std::int64_t head = 0; head < sequence_.num_heads; ++head) {
+    for (std::int64_t head = 0; head < tiling_.heads; ++head) {
       for (std::int64_t i = 0; i < rows_; ++i) {
         const float factor = scale(head, i);
         float* const row = out + head * out_head_step() + i * out_row_step();
@@ -348,18 +427,11 @@ class QueryBlock {
   }
 
   // `keys` are those of `scores_`; empty where no query sees any.
-  void write_details(const KeyRange& keys) {
+  void write_details(const KeyRange& keys) const {
     const SequenceDetails& details = sequence_.details;
     if (details.weights != nullptr) write_weights(keys);
     if (details.mean_weights != nullptr) write_mean_weights(keys);
-    if (details.band_weights == nullptr && details.band_logits == nullptr) return;
-    if (keys.empty()) {
-      std::fill_n(visible_, rows_, KeyRange{});
-      if (details.band_logits != nullptr) write_lags(details.band_logits, keys);
-    }
-    if (details.band_weights != nullptr) {
-      write_lags(details.band_weights, keys);
-    }
+    if (details.band_weights != nullptr) write_lags(details.band_weights, keys);
   }
 
   const float* score_row(std::int64_t head, std::int64_t i, const KeyRange& keys) const {
@@ -367,10 +439,11 @@ class QueryBlock {
   }
 
   void write_weights(const KeyRange& keys) const {
-    for (std::int64_t head = 0; head < sequence_.num_heads; ++head) {
+    for (std::int64_t head = 0; head < tiling_.heads; ++head) {
       for (std::int64_t i = 0; i < rows_; ++i) {
-        float* const to = sequence_.details.weights +
-                          (head * sequence_.num_queries + first_ + i) * sequence_.num_keys;
+        float* const to =
+            sequence_.details.weights +
+            ((head_ + head) * sequence_.num_queries + first_ + i) * sequence_.num_keys;
         std::fill_n(to, keys.begin, 0.0f);
         const float factor = scale(head, i);
         std::transform(score_row(head, i, keys), score_row(head, i + 1, keys), to + keys.begin,
@@ -383,8 +456,8 @@ class QueryBlock {
   void write_mean_weights(const KeyRange& keys) const {
     for (std::int64_t i = 0; i < rows_; ++i) {
       float* const to = sequence_.details.mean_weights + (first_ + i) * sequence_.num_keys;
-      std::fill_n(to, sequence_.num_keys, 0.0f);
-      for (std::int64_t head = 0; head < sequence_.num_heads; ++head) {
+      if (head_ == 0) std::fill_n(to, sequence_.num_keys, 0.0f);
+      for (std::int64_t head = 0; head < tiling_.heads; ++head) {
         const float factor = scale(head, i) / static_cast<float>(sequence_.num_heads);
         const float* const from = score_row(head, i, keys);
         float* const mean = to + keys.begin;
@@ -399,9 +472,9 @@ class QueryBlock {
     const SequenceMask& mask = sequence_.mask;
     const std::int64_t num_lags = mask.band->num_lags();
     const bool divide = lags == sequence_.details.band_weights;
-    for (std::int64_t head = 0; head < sequence_.num_heads; ++head) {
+    for (std::int64_t head = 0; head < tiling_.heads; ++head) {
       for (std::int64_t i = 0; i < rows_; ++i) {
-        float* const to = lags + (head * sequence_.num_queries + first_ + i) * num_lags;
+        float* const to = lags + ((head_ + head) * sequence_.num_queries + first_ + i) * num_lags;
         std::fill_n(to, num_lags, 0.0f);
         const KeyRange& seen = visible_[i];
         if (seen.empty()) continue;
@@ -419,12 +492,15 @@ class QueryBlock {
   const AttentionTiling& tiling_;
   std::int64_t first_;
   std::int64_t rows_;
-  float* sums_;
+  std::int64_t head_ = 0;  // the first of those that are worked on
+  float* sums_ = nullptr;  // theirs
   ExecContext::Impl::Frame frame_;
   float* scores_ = nullptr;
   float* references_ = nullptr;
   KeyRange* visible_ = nullptr;
   std::uint16_t* rounded_ = nullptr;
+  float* query_ = nullptr;  // with packed keys: [heads, rows, width]
+  float* out_ = nullptr;    // likewise
 };
 
 }  // namespace
@@ -443,63 +519,77 @@ KeyRange SequenceMask::visible(std::int64_t query) const {
 
 AttentionTiling attention_tiling(const AttentionSequence& sequence, int threads) {
   AttentionTiling tiling;
-  const std::int64_t most =
-      std::min(rows_of_block(sequence), ceil_div(sequence.num_queries, threads));
-  tiling.rows = equal_parts(sequence.num_queries, most, 1);
+  tiling.heads = sequence.num_heads;
   const std::int64_t valid = std::max<std::int64_t>(sequence.mask.valid_keys, 1);
-  const std::int64_t score_rows = sequence.num_heads * tiling.rows;
+  const bool details = sequence.details.any();
+  const auto set_rows = [&](std::int64_t most) {
+    tiling.rows = equal_parts(sequence.num_queries,
+                              std::min(most, ceil_div(sequence.num_queries, threads)), 1);
+  };
   if (sequence.mask.band != nullptr) {
+    set_rows(band_rows(*sequence.mask.band));
     tiling.keys = std::max<std::int64_t>(keys_seen_by(tiling.rows, sequence), 1);
-    tiling.sliding = sequence.details.any() || score_rows * tiling.keys <= kCachedScores;
+    tiling.sliding = details || sequence.num_heads * tiling.rows * tiling.keys <= kCachedScores;
     if (tiling.sliding) return tiling;
   }
-  const std::int64_t cached = std::clamp(kCachedScores / score_rows, kMinKeys, kMaxKeys);
-  tiling.keys = sequence.details.any() ? valid : equal_parts(valid, cached, 16);
+  // With bfloat16 oneDNN 2.6 asks for a layout but copies all the same.
+  tiling.packed = sequence.precision == Precision::kF32 && sequence.layout == HeadLayout::kTokens &&
+                  sequence.num_queries > kMaxRows;
+  if (tiling.packed) {
+    set_rows(details ? rows_for_scores(kPackedScores, 1, sequence.num_keys) : kMaxRows);
+    tiling.keys = details ? valid : equal_parts(valid, kPackedKeys, 16);
+    tiling.heads = largest_divisor(sequence.num_heads, kPackedScores / (tiling.rows * tiling.keys));
+    return tiling;
+  }
+  const std::int64_t heads = sequence.num_heads;
+  set_rows(details ? rows_for_scores(kCachedScores, heads, sequence.num_keys) : kMaxRows);
+  const std::int64_t cached = kCachedScores / (heads * tiling.rows);
+  tiling.keys = details ? valid : equal_parts(valid, std::clamp(cached, kMinKeys, kMaxKeys), 16);
   return tiling;
 }
 
-bool packing_pays(const AttentionSequence& sequence, const AttentionTiling& tiling) {
-  // With bfloat16 oneDNN 2.6 asks for a layout but copies all the same.
-  return sequence.precision == Precision::kF32 && !tiling.sliding &&
-         tiling.query_blocks(sequence) >= kMinBlocksToPack;
-}
-
-PackedBlocks packed_sizes(ExecContext::Impl& context, const AttentionSequence& sequence,
-                          const AttentionTiling& tiling) {
-  const auto add = [&](PackedBlocks sizes, std::int64_t keys) {
-    if (keys == 0) return sizes;
-    const Products products(context, sequence, tiling, tiling.rows, keys);
-    const auto larger = [](std::size_t a, std::size_t b) {
-      return std::max(a, (b + 63) / 64 * 64);
-    };
-    sizes.key_bytes = larger(sizes.key_bytes, products.key_packing()->bytes_of(DNNL_ARG_TO));
-    sizes.value_bytes = larger(sizes.value_bytes, products.value_packing()->bytes_of(DNNL_ARG_TO));
-    return sizes;
+PackedPlaces packed_places(ExecContext::Impl& context, const AttentionSequence& sequence,
+                           const AttentionTiling& tiling) {
+  PackedPlaces places{.groups = sequence.num_heads / tiling.heads};
+  const auto widen = [](std::size_t& bytes, std::size_t needed) {
+    bytes = std::max(bytes, (needed + 63) / 64 * 64);
   };
   // The last block may have fewer keys, but more padding.
-  return add(add({}, tiling.keys), sequence.mask.valid_keys % tiling.keys);
+  for (const std::int64_t keys :
+       {std::min(tiling.keys, sequence.mask.valid_keys), sequence.mask.valid_keys % tiling.keys}) {
+    if (keys == 0) continue;
+    const Products products(context, sequence, tiling, tiling.rows, keys);
+    widen(places.key_bytes, products.key_packing()->bytes_of(DNNL_ARG_TO));
+    widen(places.value_bytes, products.value_packing()->bytes_of(DNNL_ARG_TO));
+  }
+  return places;
 }
 
 void pack_block(ExecContext::Impl& context, const AttentionSequence& sequence,
-                const AttentionTiling& tiling, const PackedBlocks& sizes, std::int64_t index,
-                std::byte* packed) {
+                const AttentionTiling& tiling, const PackedPlaces& places, std::int64_t index,
+                std::byte* to) {
   const std::int64_t begin = index * tiling.keys;
   const std::int64_t keys = std::min(tiling.keys, sequence.mask.valid_keys - begin);
   const Products products(context, sequence, tiling, tiling.rows, keys);
-  std::byte* const to = packed + static_cast<std::size_t>(index) * sizes.block_bytes();
-  const auto pack = [&](Op& op, const void* from, std::byte* at) {
+  const auto pack = [&](Op& op, const void* from, std::size_t place) {
     op.set(DNNL_ARG_FROM, from);
-    op.set(DNNL_ARG_TO, at);
+    op.set(DNNL_ARG_TO, to + place);
     context.run(op);
   };
-  pack(*products.key_packing(), key_at(sequence, begin), to);
-  pack(*products.value_packing(), value_at(sequence, begin), to + sizes.key_bytes);
+  for (std::int64_t group = 0; group < places.groups; ++group) {
+    const std::int64_t head = group * tiling.heads;
+    pack(*products.key_packing(), token_at(sequence, sequence.key, begin, sequence.key_width, head),
+         places.key(index, group));
+    pack(*products.value_packing(),
+         token_at(sequence, sequence.value, begin, sequence.value_width, head),
+         places.value(index, group));
+  }
 }
 
 void attend(ExecContext::Impl& context, const AttentionSequence& sequence,
             const AttentionTiling& tiling, std::int64_t first_query, std::int64_t rows,
             const void* query, float* out, float* sums) {
-  QueryBlock(context, sequence, tiling, first_query, rows, sums).run(query, out);
+  QueryBlock(context, sequence, tiling, first_query, rows).run(query, out, sums);
 }
 
 }  // namespace av_fusion::internal

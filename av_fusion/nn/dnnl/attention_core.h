@@ -31,21 +31,34 @@ struct SequenceMask {
 /// What the caller of a layer wants to know of one sequence; null for what is not wanted.
 struct SequenceDetails {
   float* weights = nullptr;       ///< [H, Tq, Tk]
-  float* mean_weights = nullptr;  ///< [Tq, Tk]
+  float* mean_weights = nullptr;  ///< [Tq, Tk], of all heads of the layer
   float* band_weights = nullptr;  ///< [H, Tq, num_lags]
   float* band_logits = nullptr;   ///< [H, Tq, num_lags]
 
   bool any() const { return weights || mean_weights || band_weights || band_logits; }
 };
 
-/// Keys and values in oneDNN's own layout, block by block: first the keys of a block, then its
-/// values.
-struct PackedBlocks {
-  const std::byte* data = nullptr;  ///< null: not packed
-  std::size_t key_bytes = 0;        ///< of the keys of a block, and so on
-  std::size_t value_bytes = 0;
+/// Where the numbers of a head are in the operands of attention.
+enum class HeadLayout {
+  kTokens,  ///< everything is rows [H * width], a head is a slice of each
+  kShared,  ///< all heads look at the same keys [Tk, key_width] and values [Tk, value_width];
+            ///< queries and results of a block are [H, rows, width]
+  kPacked,  ///< keys and values are packed by `pack_block`; queries and results are rows
+};
 
-  std::size_t block_bytes() const { return key_bytes + value_bytes; }
+/// Offsets of packed keys and values: for each block of keys, for each group of heads, first the
+/// keys, then the values.
+struct PackedPlaces {
+  std::int64_t groups = 1;
+  std::size_t key_bytes = 0;    ///< of one group in one block
+  std::size_t value_bytes = 0;  ///< likewise
+
+  std::size_t key(std::int64_t block, std::int64_t group) const {
+    return static_cast<std::size_t>(block * groups + group) * (key_bytes + value_bytes);
+  }
+  std::size_t value(std::int64_t block, std::int64_t group) const {
+    return key(block, group) + key_bytes;
+  }
 };
 
 /// One sequence after the projections: out_h = softmax(Q_h K_h^T) V_h for its heads h. The scale
@@ -57,25 +70,26 @@ struct AttentionSequence {
   std::int64_t num_keys = 0;
   std::int64_t key_width = 1;    ///< of a head
   std::int64_t value_width = 1;  ///< of a head
-  /// False: each head has its own keys and values; tokens are rows [H * width] in all operands.
-  /// True: all heads look at the same keys [Tk, key_width] and values [Tk, value_width]; queries
-  /// and results of a block are [H, rows, width].
-  bool shared_keys = false;
+  HeadLayout layout = HeadLayout::kTokens;
   Precision precision = Precision::kF32;
-  const void* key = nullptr;
-  const void* value = nullptr;
-  PackedBlocks packed;  ///< the same keys and values, or none
+  const void* key = nullptr;    ///< with kPacked, the packed keys and values
+  const void* value = nullptr;  ///< not used with kPacked
+  PackedPlaces packed;          ///< used with kPacked
   SequenceMask mask;
   SequenceDetails details;
 };
 
 /// How the scores of a sequence are cut into blocks.
 struct AttentionTiling {
-  std::int64_t rows = 1;  ///< queries of a block
-  std::int64_t keys = 1;  ///< keys of a block
+  std::int64_t rows = 1;   ///< queries of a block
+  std::int64_t keys = 1;   ///< keys of a block
+  std::int64_t heads = 1;  ///< heads of a block; divides all heads
   /// One block of keys for each block of queries, which slides along with the band. Else blocks of
   /// keys begin at multiples of `keys`; there is one if details are wanted.
   bool sliding = false;
+  /// Whether it pays to pack keys and values, instead of leaving that to each product: with several
+  /// blocks of queries that go through the same blocks of keys.
+  bool packed = false;
 
   std::int64_t query_blocks(const AttentionSequence& sequence) const {
     return (sequence.num_queries + rows - 1) / rows;
@@ -85,23 +99,19 @@ struct AttentionTiling {
   }
 };
 
-/// Of a sequence with these sizes, masks and details, for `threads` threads. `rows` does not depend
-/// on `mask.valid_keys`.
+/// Of a sequence of tokens or shared keys with these sizes, masks and details, for `threads`
+/// threads. `rows` and `packed` do not depend on `mask.valid_keys`.
 AttentionTiling attention_tiling(const AttentionSequence& sequence, int threads);
 
-/// Whether it pays to pack keys and values once, instead of leaving that to each product: with
-/// several blocks of queries that go through the same blocks of keys.
-bool packing_pays(const AttentionSequence& sequence, const AttentionTiling& tiling);
+/// Where packed keys and values of a sequence of tokens go; the bytes needed for all are
+/// `key(tiling.key_blocks(sequence), 0)`.
+PackedPlaces packed_places(ExecContext::Impl& context, const AttentionSequence& sequence,
+                           const AttentionTiling& tiling);
 
-/// The sizes of packed blocks, without data.
-PackedBlocks packed_sizes(ExecContext::Impl& context, const AttentionSequence& sequence,
-                          const AttentionTiling& tiling);
-
-/// Packs block `index` of the keys and values into its place in `packed`, which holds
-/// `key_blocks` blocks of the given sizes.
+/// Packs block `index` of the keys and values of a sequence of tokens into its place in `to`.
 void pack_block(ExecContext::Impl& context, const AttentionSequence& sequence,
-                const AttentionTiling& tiling, const PackedBlocks& sizes, std::int64_t index,
-                std::byte* packed);
+                const AttentionTiling& tiling, const PackedPlaces& places, std::int64_t index,
+                std::byte* to);
 
 /// Attention of the queries `first_query` ... + `rows` - 1 (rows <= tiling.rows): `query` and `out`
 /// are those of the block. Writes `out` (f32) and the details of these queries; `sums` [H, rows]
