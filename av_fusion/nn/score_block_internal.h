@@ -49,11 +49,15 @@ struct ScoreBlock {
 /// for softmax"): replaces each score s by exp(s - reference), 0 where a query does not see the
 /// key, and adds them to `sum`. What is left to do after the last block is to divide by `sum`.
 ///
-/// With one block the reference is the row's largest score. With more, it follows the largest score
+/// The reference is the row's largest score in the first block; later it follows the largest score
 /// only when that has grown by more than 10, so that `out` hardly ever has to be scaled: e^10 times
 /// the number of keys is far from the limits of f32. e^x is accurate to 3e-7 + 8e-8 |x| of its
 /// value, and 0 below e^-87.
 void accumulate_softmax(const ScoreBlock& block);
+
+/// to[i] = factor * from[i]. `past_cache` writes to memory without a detour through the caches, for
+/// results larger than these.
+void copy_scaled(const float* from, std::int64_t count, float factor, bool past_cache, float* to);
 
 /// to[i] = from[i] rounded to the nearest bfloat16, ties to even.
 void round_to_bf16(const float* from, std::int64_t count, std::uint16_t* to);

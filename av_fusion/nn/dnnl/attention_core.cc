@@ -2,6 +2,7 @@
 #include "av_fusion/nn/dnnl/attention_core.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 
@@ -20,7 +21,10 @@ enum Operation { kQueryKey, kWeightsValue, kAddWeightsValue, kPackKey, kPackValu
 // Scores of a block that stay in the second-level cache with the operands around them.
 constexpr std::int64_t kCachedScores = 128 * 1024;
 constexpr std::int64_t kPackedScores = 64 * 1024;  // where heads can be taken one by one
-constexpr std::int64_t kMaxRows = 128;
+constexpr std::int64_t kKeptScores = 1024 * 1024;
+constexpr std::int64_t kCachedWeights = 256 * 1024;  // what a caller may still find in the cache
+constexpr std::int64_t kMaxRows = 256;
+constexpr std::int64_t kPackedRows = 128;
 constexpr std::int64_t kMinRows = 32;  // fewer make the matrix products inefficient
 constexpr std::int64_t kMinKeys = 128;
 constexpr std::int64_t kMaxKeys = 1024;
@@ -39,11 +43,6 @@ std::int64_t keys_seen_by(std::int64_t rows, const AttentionSequence& sequence) 
   const SequenceMask& mask = sequence.mask;
   if (mask.band == nullptr) return mask.valid_keys;
   return std::min(mask.valid_keys, mask.band->num_lags() + (rows - 1) * mask.band->stride);
-}
-
-// Rows whose scores with all keys, of `heads` heads, fit into `scores`, as far as that is sensible.
-std::int64_t rows_for_scores(std::int64_t scores, std::int64_t heads, std::int64_t keys) {
-  return std::clamp(scores / (heads * keys), kMinRows, kMaxRows);
 }
 
 std::int64_t band_rows(const BandMask& band) {
@@ -260,11 +259,11 @@ class QueryBlock {
         first_(first),
         rows_(rows),
         frame_(context, frame_size()) {
-    const std::int64_t scores = score_rows() * tiling_.keys;
-    scores_ = frame_.take(scores);
-    references_ = frame_.take(score_rows());
+    scores_ = frame_.take(kept_blocks() * block_scores());
+    references_ = frame_.take(kept_blocks() * score_rows());
     visible_ = reinterpret_cast<KeyRange*>(frame_.take(kFloatsPerRange * rows_));
-    if (rounds()) rounded_ = reinterpret_cast<std::uint16_t*>(frame_.take((scores + 1) / 2));
+    if (rounds())
+      rounded_ = reinterpret_cast<std::uint16_t*>(frame_.take((block_scores() + 1) / 2));
     if (!is_packed()) return;
     query_ = frame_.take(score_rows() * sequence_.key_width);
     out_ = frame_.take(score_rows() * sequence_.value_width);
@@ -290,12 +289,18 @@ class QueryBlock {
   bool rounds() const { return sequence_.precision == Precision::kBf16; }
   bool is_packed() const { return sequence_.layout == HeadLayout::kPacked; }
   std::int64_t score_rows() const { return tiling_.heads * rows_; }
+  std::int64_t block_scores() const { return score_rows() * tiling_.keys; }
+  // Blocks of scores that are kept until the sums are known: all, where somebody wants weights.
+  std::int64_t kept_blocks() const {
+    if (!sequence_.details.any() || tiling_.sliding) return 1;
+    return std::max<std::int64_t>(tiling_.key_blocks(sequence_), 1);
+  }
   std::int64_t frame_size() const {
     using Frame = ExecContext::Impl::Frame;
-    const std::int64_t scores = score_rows() * tiling_.keys;
-    std::int64_t size = Frame::rounded(scores) + Frame::rounded(score_rows()) +
+    std::int64_t size = Frame::rounded(kept_blocks() * block_scores()) +
+                        Frame::rounded(kept_blocks() * score_rows()) +
                         Frame::rounded(kFloatsPerRange * rows_);
-    if (rounds()) size += Frame::rounded((scores + 1) / 2);
+    if (rounds()) size += Frame::rounded((block_scores() + 1) / 2);
     if (is_packed()) {
       size += Frame::rounded(score_rows() * sequence_.key_width) +
               Frame::rounded(score_rows() * sequence_.value_width);
@@ -332,27 +337,52 @@ class QueryBlock {
   }
 
   void run_heads(const void* query, float* out) {
-    const SequenceMask& mask = sequence_.mask;
-    const KeyRange seen{mask.visible(first_).begin, mask.visible(first_ + rows_ - 1).end};
+    const KeyRange seen = seen_together();
+    write_zeros();
     if (seen.empty()) {
       std::fill_n(sums_, score_rows(), 0.0f);
       std::fill_n(out, score_rows() * sequence_.value_width, 0.0f);
-      std::fill_n(visible_, rows_, KeyRange{});
-      if (sequence_.details.band_logits != nullptr) write_lags(sequence_.details.band_logits, {});
-      return write_details({});
+      return;
     }
-    if (tiling_.sliding) {
-      // At the ends of the sequence the slice of keys keeps its size and slides inwards, so that
-      // all blocks share one plan.
-      const std::int64_t begin = std::min(seen.begin, mask.valid_keys - tiling_.keys);
-      step(query, out, {begin, begin + tiling_.keys}, true);
-    } else {
-      std::int64_t begin = seen.begin / tiling_.keys * tiling_.keys;
-      for (bool is_first = true; begin < seen.end; begin += tiling_.keys, is_first = false) {
-        step(query, out, {begin, std::min(begin + tiling_.keys, mask.valid_keys)}, is_first);
+    for (KeyRange keys = first_keys(seen); !keys.empty(); keys = next_keys(keys, seen)) {
+      step(query, out, keys, keys.begin <= seen.begin);
+    }
+    if (sequence_.details.any()) {
+      for (KeyRange keys = first_keys(seen); !keys.empty(); keys = next_keys(keys, seen)) {
+        write_details(keys);
       }
     }
     divide_by_sums(out);
+  }
+
+  // Keys that are seen by one query or another.
+  KeyRange seen_together() const {
+    return {sequence_.mask.visible(first_).begin, sequence_.mask.visible(first_ + rows_ - 1).end};
+  }
+  KeyRange first_keys(const KeyRange& seen) const {
+    if (tiling_.sliding) {
+      // At the ends of the sequence the slice of keys keeps its size and slides inwards, so that
+      // all blocks share one plan.
+      const std::int64_t begin = std::min(seen.begin, sequence_.mask.valid_keys - tiling_.keys);
+      return {begin, begin + tiling_.keys};
+    }
+    const std::int64_t begin = seen.begin / tiling_.keys * tiling_.keys;
+    return {begin, std::min(begin + tiling_.keys, sequence_.mask.valid_keys)};
+  }
+  KeyRange next_keys(const KeyRange& keys, const KeyRange& seen) const {
+    if (tiling_.sliding || keys.end >= seen.end) return {};
+    return {keys.end, std::min(keys.end + tiling_.keys, sequence_.mask.valid_keys)};
+  }
+
+  // Of the blocks that are kept.
+  std::int64_t kept_index(const KeyRange& keys) const {
+    return kept_blocks() == 1 ? 0 : keys.begin / tiling_.keys;
+  }
+  float* scores_of(const KeyRange& keys) const {
+    return scores_ + kept_index(keys) * block_scores();
+  }
+  float* references_of(const KeyRange& keys) const {
+    return references_ + kept_index(keys) * score_rows();
   }
 
   const void* key_at(std::int64_t index) const {
@@ -369,15 +399,22 @@ class QueryBlock {
   void step(const void* query, float* out, const KeyRange& keys, bool is_first) {
     const std::int64_t count = keys.end - keys.begin;
     const Products products(context_, sequence_, tiling_, rows_, count);
-    products.query_times_key(query, key_at(keys.begin), scores_);
+    float* const scores = scores_of(keys);
+    float* const references = references_of(keys);
+    products.query_times_key(query, key_at(keys.begin), scores);
     const bool all_visible = set_visible(keys);
-    if (sequence_.details.band_logits != nullptr) write_lags(sequence_.details.band_logits, keys);
+    if (sequence_.details.band_logits != nullptr) {
+      write_lags(sequence_.details.band_logits, keys, [](auto, auto) { return 1.0f; });
+    }
+    if (kept_blocks() > 1 && !is_first) {
+      std::copy_n(references - score_rows(), score_rows(), references);
+    }
     ScoreBlock block{.heads = tiling_.heads,
                      .rows = rows_,
                      .keys = count,
-                     .scores = scores_,
+                     .scores = scores,
                      .visible = all_visible ? nullptr : visible_,
-                     .reference = references_,
+                     .reference = references,
                      .sum = sums_,
                      .first = is_first,
                      .out = out,
@@ -392,9 +429,9 @@ class QueryBlock {
       block.additive_row_step = sequence_.num_keys;
     }
     accumulate_softmax(block);
-    const void* const weights = rounds() ? static_cast<const void*>(rounded_) : scores_;
+    const void* const weights = rounds() ? static_cast<const void*>(rounded_) : scores;
     products.weights_times_value(weights, value_at(keys.begin), out, !is_first);
-    if (sequence_.details.any()) write_details(keys);
+    last_references_ = references;
   }
 
   // What each row sees of `keys`, relative to their begin; true if that is everything.
@@ -410,79 +447,104 @@ class QueryBlock {
     return all;
   }
 
-  // 1 / sum of a row of scores; 0 for one that sees nothing.
-  float scale(std::int64_t head, std::int64_t i) const {
-    const float sum = sums_[head * rows_ + i];
-    return sum == 0.0f ? 0.0f : 1.0f / sum;
-  }
-
   void divide_by_sums(float* out) const {
     for (std::int64_t head = 0; head < tiling_.heads; ++head) {
       for (std::int64_t i = 0; i < rows_; ++i) {
-        const float factor = scale(head, i);
+        const float sum = sums_[head * rows_ + i];
+        const float factor = sum == 0.0f ? 0.0f : 1.0f / sum;
         float* const row = out + head * out_head_step() + i * out_row_step();
         for (std::int64_t c = 0; c < sequence_.value_width; ++c) row[c] *= factor;
       }
     }
   }
 
-  // `keys` are those of `scores_`; empty where no query sees any.
-  void write_details(const KeyRange& keys) const {
-    const SequenceDetails& details = sequence_.details;
-    if (details.weights != nullptr) write_weights(keys);
-    if (details.mean_weights != nullptr) write_mean_weights(keys);
-    if (details.band_weights != nullptr) write_lags(details.band_weights, keys);
+  // What makes a kept row of exponentials a row of weights.
+  float weight_factor(std::int64_t head, std::int64_t i, const KeyRange& keys) const {
+    const std::int64_t at = head * rows_ + i;
+    if (sums_[at] == 0.0f) return 0.0f;
+    const float then = references_of(keys)[at];
+    const float now = last_references_[at];
+    return (then == now ? 1.0f : std::exp(then - now)) / sums_[at];
   }
 
   const float* score_row(std::int64_t head, std::int64_t i, const KeyRange& keys) const {
-    return scores_ + (head * rows_ + i) * (keys.end - keys.begin);
+    return scores_of(keys) + (head * rows_ + i) * (keys.end - keys.begin);
+  }
+  // Of the caller's weights [H, Tq, Tk].
+  float* weights_row(std::int64_t head, std::int64_t i) const {
+    return sequence_.details.weights +
+           ((head_ + head) * sequence_.num_queries + first_ + i) * sequence_.num_keys;
+  }
+  float* mean_row(std::int64_t i) const {
+    return sequence_.details.mean_weights + (first_ + i) * sequence_.num_keys;
   }
 
-  void write_weights(const KeyRange& keys) const {
+  // Weights of keys that no query of the block sees, and what others are added to.
+  void write_zeros() const {
+    const SequenceDetails& details = sequence_.details;
+    const KeyRange seen = seen_together();
+    const KeyRange keys = seen.empty() ? KeyRange{} : written_together(seen);
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      for (std::int64_t head = 0; details.weights != nullptr && head < tiling_.heads; ++head) {
+        float* const row = weights_row(head, i);
+        std::fill_n(row, keys.begin, 0.0f);
+        std::fill(row + keys.end, row + sequence_.num_keys, 0.0f);
+      }
+      if (details.mean_weights != nullptr && head_ == 0) {
+        std::fill_n(mean_row(i), sequence_.num_keys, 0.0f);
+      }
+    }
+    if (!seen.empty()) return;
+    std::fill_n(visible_, rows_, KeyRange{});
+    for (float* const lags : {details.band_weights, details.band_logits}) {
+      if (lags != nullptr) write_lags(lags, {}, [](auto, auto) { return 0.0f; });
+    }
+  }
+  KeyRange written_together(const KeyRange& seen) const {
+    KeyRange all = first_keys(seen);
+    for (KeyRange keys = all; !keys.empty(); keys = next_keys(keys, seen)) all.end = keys.end;
+    return all;
+  }
+
+  // Weights of one block of keys, once the sums are known.
+  void write_details(const KeyRange& keys) const {
+    const SequenceDetails& details = sequence_.details;
+    const std::int64_t count = keys.end - keys.begin;
+    const bool past_cache =
+        sequence_.num_heads * sequence_.num_queries * sequence_.num_keys > kCachedWeights;
     for (std::int64_t head = 0; head < tiling_.heads; ++head) {
       for (std::int64_t i = 0; i < rows_; ++i) {
-        float* const to =
-            sequence_.details.weights +
-            ((head_ + head) * sequence_.num_queries + first_ + i) * sequence_.num_keys;
-        std::fill_n(to, keys.begin, 0.0f);
-        const float factor = scale(head, i);
-        std::transform(score_row(head, i, keys), score_row(head, i + 1, keys), to + keys.begin,
-                       [factor](float weight) { return weight * factor; });
-        std::fill(to + keys.end, to + sequence_.num_keys, 0.0f);
-      }
-    }
-  }
-
-  void write_mean_weights(const KeyRange& keys) const {
-    for (std::int64_t i = 0; i < rows_; ++i) {
-      float* const to = sequence_.details.mean_weights + (first_ + i) * sequence_.num_keys;
-      if (head_ == 0) std::fill_n(to, sequence_.num_keys, 0.0f);
-      for (std::int64_t head = 0; head < tiling_.heads; ++head) {
-        const float factor = scale(head, i) / static_cast<float>(sequence_.num_heads);
         const float* const from = score_row(head, i, keys);
-        float* const mean = to + keys.begin;
-        for (std::int64_t j = 0; j < keys.end - keys.begin; ++j) mean[j] += from[j] * factor;
+        const float factor = weight_factor(head, i, keys);
+        if (details.weights != nullptr) {
+          copy_scaled(from, count, factor, past_cache, weights_row(head, i) + keys.begin);
+        }
+        if (details.mean_weights != nullptr) {
+          const float share = factor / static_cast<float>(sequence_.num_heads);
+          float* const mean = mean_row(i) + keys.begin;
+          for (std::int64_t j = 0; j < count; ++j) mean[j] += from[j] * share;
+        }
       }
     }
+    if (details.band_weights == nullptr) return;
+    write_lags(details.band_weights, keys,
+               [&](std::int64_t head, std::int64_t i) { return weight_factor(head, i, keys); });
   }
 
-  // Copies what each query sees of `scores_` to the caller's [H, Tq, num_lags]; weights are divided
-  // by their sums, logits are not.
-  void write_lags(float* lags, const KeyRange& keys) const {
+  // Copies what each query sees of its scores to the caller's [H, Tq, num_lags], times
+  // factor(head, row).
+  template <typename Factor>
+  void write_lags(float* lags, const KeyRange& keys, const Factor& factor) const {
     const SequenceMask& mask = sequence_.mask;
     const std::int64_t num_lags = mask.band->num_lags();
-    const bool divide = lags == sequence_.details.band_weights;
     for (std::int64_t head = 0; head < tiling_.heads; ++head) {
       for (std::int64_t i = 0; i < rows_; ++i) {
         float* const to = lags + ((head_ + head) * sequence_.num_queries + first_ + i) * num_lags;
         std::fill_n(to, num_lags, 0.0f);
         const KeyRange& seen = visible_[i];
         if (seen.empty()) continue;
-        const float* const from = score_row(head, i, keys);
-        const float factor = divide ? scale(head, i) : 1.0f;
-        std::transform(from + seen.begin, from + seen.end,
-                       to + (keys.begin + seen.begin - mask.first_lag_key(first_ + i)),
-                       [factor](float value) { return value * factor; });
+        copy_scaled(score_row(head, i, keys) + seen.begin, seen.end - seen.begin, factor(head, i),
+                    false, to + (keys.begin + seen.begin - mask.first_lag_key(first_ + i)));
       }
     }
   }
@@ -495,8 +557,9 @@ class QueryBlock {
   std::int64_t head_ = 0;  // the first of those that are worked on
   float* sums_ = nullptr;  // theirs
   ExecContext::Impl::Frame frame_;
-  float* scores_ = nullptr;
-  float* references_ = nullptr;
+  float* scores_ = nullptr;      // of the kept blocks
+  float* references_ = nullptr;  // likewise
+  const float* last_references_ = nullptr;
   KeyRange* visible_ = nullptr;
   std::uint16_t* rounded_ = nullptr;
   float* query_ = nullptr;  // with packed keys: [heads, rows, width]
@@ -534,17 +597,20 @@ AttentionTiling attention_tiling(const AttentionSequence& sequence, int threads)
   }
   // With bfloat16 oneDNN 2.6 asks for a layout but copies all the same.
   tiling.packed = sequence.precision == Precision::kF32 && sequence.layout == HeadLayout::kTokens &&
-                  sequence.num_queries > kMaxRows;
+                  sequence.num_queries > (details ? kPackedRows : kMaxRows);
   if (tiling.packed) {
-    set_rows(details ? rows_for_scores(kPackedScores, 1, sequence.num_keys) : kMaxRows);
-    tiling.keys = details ? valid : equal_parts(valid, kPackedKeys, 16);
-    tiling.heads = largest_divisor(sequence.num_heads, kPackedScores / (tiling.rows * tiling.keys));
+    set_rows(kPackedRows);
+    tiling.keys = equal_parts(valid, kPackedKeys, 16);
+    const std::int64_t kept = details ? valid : tiling.keys;
+    tiling.heads = largest_divisor(sequence.num_heads, kPackedScores / (tiling.rows * kept));
     return tiling;
   }
+  // Where all scores of a row are kept, fewer rows stay in the cache.
   const std::int64_t heads = sequence.num_heads;
-  set_rows(details ? rows_for_scores(kCachedScores, heads, sequence.num_keys) : kMaxRows);
+  set_rows(details ? std::clamp(kKeptScores / (heads * sequence.num_keys), kMinRows, kMaxRows)
+                   : kMaxRows);
   const std::int64_t cached = kCachedScores / (heads * tiling.rows);
-  tiling.keys = details ? valid : equal_parts(valid, std::clamp(cached, kMinKeys, kMaxKeys), 16);
+  tiling.keys = equal_parts(valid, std::clamp(cached, kMinKeys, kMaxKeys), 16);
   return tiling;
 }
 
