@@ -32,24 +32,24 @@ Conv2d::Params load_conv2d(const StateDict& weights, Activation activation = Act
 /// Attention in any of these formats, which are told apart by the names. D is the embedding width;
 /// in [3 D, ...] the rows of query, key and value follow each other.
 ///
-/// | module                       | tensors                               | shape       | | |
-/// ---------------------------- | ------------------------------------- | ----------- | -------- |
-/// | torch.nn.MultiheadAttention  | in_proj_weight                        | [3 D, D]    | | | |
-/// in_proj_bias                          | [3 D]       | optional | | | out_proj.weight | [D, D] |
-/// | |                              | out_proj.bias                         | [D]         |
-/// optional | | the same with kdim or vdim   | q_proj_weight                         | [D, D] | |
-/// |                              | k_proj_weight                         | [D, kdim]   | | | |
-/// v_proj_weight                         | [D, vdim]   |          | | | in_proj_bias | [3 D] |
-/// optional | |                              | out_proj.weight                       | [D, D] | |
-/// |                              | out_proj.bias                         | [D]         | optional
-/// | | qkv = Linear(D, 3 D),        | qkv.weight                            | [3 D, D]    | | | out
-/// = Linear(D, D)           | qkv.bias                              | [3 D]       | optional | | |
-/// out.weight                            | [D, D]      |          | | | out.bias | [D]         |
-/// optional | | a Linear each: query, key,   | query.weight, key.weight,             | [D, width]
-/// |          | | value and out                | value.weight                          | | | | |
-/// query.bias, key.bias, value.bias      | [D]         | optional | | | out.weight | [D, D]      |
-/// | |                              | out.bias                              | [D]         |
-/// optional |
+/// | module                      | tensor                   | shape           |
+/// | --------------------------- | ------------------------ | --------------- |
+/// | torch.nn.MultiheadAttention | in_proj_weight           | [3 D, D]        |
+/// |                             | in_proj_bias             | [3 D], optional |
+/// |                             | out_proj.weight          | [D, D]          |
+/// |                             | out_proj.bias            | [D], optional   |
+/// | the same with kdim or vdim  | q_proj_weight            | [D, D]          |
+/// |                             | k_proj_weight            | [D, kdim]       |
+/// |                             | v_proj_weight            | [D, vdim]       |
+/// |                             | in_proj_bias             | [3 D], optional |
+/// |                             | out_proj.*               | as above        |
+/// | qkv = Linear(D, 3 D),       | qkv.weight               | [3 D, D]        |
+/// | out = Linear(D, D)          | qkv.bias                 | [3 D], optional |
+/// |                             | out.weight               | [D, D]          |
+/// |                             | out.bias                 | [D], optional   |
+/// | a Linear each: query, key,  | {query,key,value}.weight | [D, its width]  |
+/// | value and out               | {query,key,value}.bias   | [D], optional   |
+/// |                             | out.*                    | as above        |
 ///
 /// `num_heads` is not in a state dict; the layer's constructor checks it against D.
 ///
