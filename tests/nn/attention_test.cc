@@ -24,7 +24,7 @@ struct Sizes {
   Index head_dim;
 };
 
-enum class Lengths { kAll, kRagged };
+enum class Lengths { kAll, kRagged, kFalling };
 
 struct MaskCase {
   const char* name;
@@ -65,11 +65,14 @@ Params copy_of(const Params& p) {
           .out_bias = p.out_bias.clone()};
 }
 
-// Lengths that include 0, 1 and everything, as far as the batch goes.
-std::vector<Index> ragged(const Sizes& s) {
+// Ragged: half, 0, everything, as far as the batch goes; falling: everything first.
+std::vector<Index> lengths_of(Lengths kind, const Sizes& s) {
   std::vector<Index> lengths;
+  if (kind == Lengths::kAll) return lengths;
+  const Index ragged[] = {(s.keys + 1) / 2, 0, s.keys};
+  const Index falling[] = {s.keys, s.keys / 3, 1};
   for (Index b = 0; b < s.batch; ++b) {
-    lengths.push_back(b % 3 == 0 ? (s.keys + 1) / 2 : b % 3 == 1 ? 0 : s.keys);
+    lengths.push_back((kind == Lengths::kRagged ? ragged : falling)[b % 3]);
   }
   return lengths;
 }
@@ -77,7 +80,7 @@ std::vector<Index> ragged(const Sizes& s) {
 // The masks of one case, with the memory behind them.
 struct OwnedMasks {
   OwnedMasks(const MaskCase& mask, const Sizes& s) {
-    if (mask.lengths == Lengths::kRagged) lengths = ragged(s);
+    lengths = lengths_of(mask.lengths, s);
     view.key_lengths = lengths;
     view.band = mask.band;
     view.causal = mask.causal;
@@ -287,6 +290,16 @@ INSTANTIATE_TEST_SUITE_P(
                                      MaskCase{"causal", Lengths::kRagged, {}, CausalMask{1, 30}},
                                      MaskCase{"wide", Lengths::kAll, BandMask{5, 20, 1200}},
                                      MaskCase{"additive", Lengths::kAll, {}, {}, 4})));
+
+// Bands so wide that the scores of a long sequence are cut into blocks of keys, while those of a
+// short one in the same batch need not be. Many queries (packed) and fewer.
+INSTANTIATE_TEST_SUITE_P(
+    WideBand, Attention,
+    testing::Combine(testing::Values(Sizes{3, 300, 900, 8, 4}, Sizes{3, 200, 900, 8, 3}),
+                     testing::Values(MaskCase{"rising", Lengths::kRagged, BandMask{1, 0, 400}},
+                                     MaskCase{"falling", Lengths::kFalling, BandMask{1, 0, 400}},
+                                     MaskCase{"causal", Lengths::kFalling, BandMask{2, 30, 500},
+                                              CausalMask{3, 10}})));
 
 // A result that is added to what stands there already, also in place of an input.
 TEST(AttentionUse, AccumulateAddsToTheOutput) {
