@@ -26,3 +26,11 @@ function(av_fusion_room name)
   target_link_libraries(av_fusion_${name} PUBLIC ${ARG_PUBLIC_LIBS})
   av_fusion_options(av_fusion_${name})
 endfunction()
+
+# av_fusion_shipped(<target> <name>): a library that gets installed, as lib<name>. Minor versions of 0.x
+# are not compatible with each other, so both numbers are in the name that programs ask for.
+function(av_fusion_shipped target name)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  av_fusion_options(${target})
+endfunction()

@@ -5,7 +5,8 @@
 #
 # Nothing is installed: the packages are downloaded with a private apt root from the Debian mirror
 # that this machine is configured for, unpacked into WORK_FOLDER, and the tests run through their
-# own dynamic loader. Needs g++, cmake, ninja and GoogleTest.
+# own dynamic loader. Needs g++, cmake, ninja, GoogleTest and
+# nlohmann-json3-dev.
 set -eu
 [ $# -eq 1 ] || { echo "usage: $0 WORK_FOLDER" >&2; exit 2; }
 repo="$(cd "$(dirname "$0")/.." && pwd)"

@@ -10,6 +10,7 @@ namespace av_fusion {
 /// A run of mono samples without a hole; sample i is heard at `start + i / sample_rate_hz`.
 struct AudioClip {
   static constexpr int kSampleRateHz = 16000;
+  static constexpr float kLimit = 8;  ///< the largest magnitude of a sample
 
   MediaTime start;             ///< presentation time of the first sample
   std::vector<float> samples;  ///< finite, nominally -1 to 1, at `kSampleRateHz`

@@ -3,12 +3,13 @@
 #include <cmath>
 #include <type_traits>
 
+#include "av_fusion/media/audio_clip.h"
 #include "av_fusion/media/mono_mixer_internal.h"
 
 namespace av_fusion {
 namespace {
 
-constexpr float kLimit = 8;
+constexpr float kLimit = AudioClip::kLimit;
 
 float weight_of(AVChannel channel) {
   switch (channel) {

@@ -129,7 +129,11 @@ void SoundTimeline::resample(std::span<const float> samples) {
 
 void SoundTimeline::hand_out(std::size_t count) {
   if (count == 0) return;
-  sink_({anchor_, samples_out_}, {resampled_.data(), count});
+  const std::span<float> samples(resampled_.data(), count);
+  for (float& sample : samples) {  // the resampler's filter overshoots
+    sample = std::clamp(sample, -AudioClip::kLimit, AudioClip::kLimit);
+  }
+  sink_({anchor_, samples_out_}, samples);
   samples_out_ += static_cast<std::int64_t>(count);
 }
 

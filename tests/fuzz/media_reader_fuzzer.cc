@@ -46,7 +46,8 @@ class Checker {
     require(clip.samples.size() <= static_cast<std::size_t>(AudioClip::kSampleRateHz),
             "a clip lasts at most a second");
     for (const float sample : clip.samples) {
-      require(std::isfinite(sample) && std::abs(sample) <= 8.5f, "samples are finite and small");
+      require(std::isfinite(sample) && std::abs(sample) <= AudioClip::kLimit,
+              "samples are finite and small");
     }
   }
 

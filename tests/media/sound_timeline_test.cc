@@ -1,6 +1,7 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -92,6 +93,21 @@ TEST_F(SoundTimelineTest, OverlapIsCutAway) {
 TEST_F(SoundTimelineTest, DriftingClockStaysWithinSixMilliseconds) {
   feed(clicks({0.5, 99.5}, 100, kRate), [](std::size_t at) { return exact_us(at) * 1001 / 1000; });
   EXPECT_NEAR(find_click(clips_, 99.5 * 1.001), 99.5 * 1.001, 0.0075);
+}
+
+// The resampler's filter overshoots at steps; found by the fuzzer.
+TEST_F(SoundTimelineTest, LoudStepsStayWithinTheLimit) {
+  std::vector<float> sound(kRate / 2);
+  for (std::size_t i = 0; i < sound.size(); ++i) {
+    sound[i] = (i / 100) % 2 == 0 ? AudioClip::kLimit : -AudioClip::kLimit;
+  }
+  feed(sound, exact_us);
+  ASSERT_FALSE(clips_.empty());
+  float largest = 0;
+  for (const AudioClip& clip : clips_) {
+    for (const float sample : clip.samples) largest = std::max(largest, std::abs(sample));
+  }
+  EXPECT_EQ(largest, AudioClip::kLimit);
 }
 
 TEST_F(SoundTimelineTest, LongHoleBeginsANewRun) {
