@@ -13,6 +13,7 @@
 #include <span>
 
 #include "av_fusion/core/error.h"
+#include "av_fusion/media/ffmpeg_log.h"
 #include "av_fusion/media/media_reader.h"
 
 namespace av_fusion {
@@ -101,6 +102,7 @@ void run(std::span<const std::byte> bytes) {
 }  // namespace av_fusion
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  [[maybe_unused]] static const bool silent = (av_fusion::set_ffmpeg_log_sink({}), true);
   av_fusion::run(std::as_bytes(std::span(data, size)));
   return 0;
 }
