@@ -28,34 +28,47 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/av_fusion-config-version
 install(FILES "${PROJECT_BINARY_DIR}/av_fusion-config.cmake"
   "${PROJECT_BINARY_DIR}/av_fusion-config-version.cmake" DESTINATION "${config_dir}")
 
-# av_fusion_pc(<name> <description> REQUIRES <modules> LINKS <flags>): what the library needs itself is
-# private to a shared library; who links a static one has to link it too, without asking for --static.
+# av_fusion_pc(<name> <description> [REQUIRES <module> ...] [LINKS <flag> ...]
+#              [STATIC_REQUIRES <module> ...])
+#
+# LINKS is what the library itself links. A shared library has it in it; who links the static one has
+# to name it as well, and it stands in Libs so that nobody has to think of --static.
 function(av_fusion_pc name description)
-  cmake_parse_arguments(ARG "" "" "REQUIRES;REQUIRES_PRIVATE;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "REQUIRES;LINKS;STATIC_REQUIRES" ${ARGN})
   set(pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
-  if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  if(IS_ABSOLUTE "${pc_dir}")
     set(prefix "${CMAKE_INSTALL_PREFIX}")
   else()
-    file(RELATIVE_PATH up "/prefix/${pc_dir}" "/prefix")
-    set(prefix "\${pcfiledir}/${up}")
+    file(RELATIVE_PATH up "/prefix/${pc_dir}" "/prefix/")
+    string(REGEX REPLACE "/$" "" prefix "\${pcfiledir}/${up}")  # the folder may be moved
   endif()
-  foreach(kind IN ITEMS LIBDIR INCLUDEDIR)
-    string(TOLOWER ${kind} variable)
-    set(${variable} "\${prefix}/${CMAKE_INSTALL_${kind}}")
-    if(IS_ABSOLUTE "${CMAKE_INSTALL_${kind}}")
-      set(${variable} "${CMAKE_INSTALL_${kind}}")
-    endif()
-  endforeach()
-  list(JOIN ARG_REQUIRES ", " requires)
-  list(JOIN ARG_REQUIRES_PRIVATE ", " requires_private)
-  list(JOIN ARG_LINKS " " links_private)
-  set(links "")
+  cmake_path(APPEND libdir "\${prefix}" "${CMAKE_INSTALL_LIBDIR}")
+  cmake_path(APPEND includedir "\${prefix}" "${CMAKE_INSTALL_INCLUDEDIR}")
+
+  set(links "-l${name}")
+  set(links_private ${ARG_LINKS})
   if(NOT BUILD_SHARED_LIBS)
-    set(links " ${links_private}")
+    list(APPEND links ${ARG_LINKS})
+    list(APPEND ARG_REQUIRES ${ARG_STATIC_REQUIRES})
     set(links_private "")
-    list(JOIN ARG_REQUIRES ARG_REQUIRES_PRIVATE ", " requires)
-    set(requires_private "")
   endif()
-  configure_file(cmake/pkg_config.pc.in "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
+  foreach(list IN ITEMS links links_private ARG_REQUIRES)
+    list(JOIN ${list} " " ${list})
+  endforeach()
+  configure_file(cmake/pkg_config.pc.in "${PROJECT_BINARY_DIR}/${name}.pc.in" @ONLY)
+  file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/${name}.pc" INPUT "${PROJECT_BINARY_DIR}/${name}.pc.in")
   install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${pc_dir}")
 endfunction()
+
+set(openmp ${OpenMP_CXX_LIB_NAMES})
+list(TRANSFORM openmp PREPEND "-l")
+set(dl ${CMAKE_DL_LIBS})
+list(TRANSFORM dl PREPEND "-l")
+av_fusion_pc(av_fusion_nn "Multi-head attention on oneDNN"
+  LINKS "-L$<TARGET_LINKER_FILE_DIR:DNNL::dnnl>" -ldnnl ${openmp} ${dl})
+if(NOT AV_FUSION_NN_ONLY)
+  av_fusion_pc(av_fusion "Audio-visual fusion by cross-attention"
+    REQUIRES av_fusion_nn
+    LINKS -lopencv_imgproc -lopencv_core
+    STATIC_REQUIRES dlib-1 libavformat libavcodec libavutil libswscale libswresample)
+endif()

@@ -1,6 +1,7 @@
 # cmake -DEXPECTED=<text file> -P expect_output.cmake -- <command> [<argument> ...]
 #
 # Runs the command and fails unless it succeeds and prints exactly the text.
+cmake_minimum_required(VERSION 3.25)
 set(command "")
 set(past_dashes FALSE)
 math(EXPR last "${CMAKE_ARGC} - 1")

@@ -2,6 +2,7 @@
 #
 # Fails unless each program of apps/examples stands in the README as a block of C++, to the letter and
 # without its copyright line.
+cmake_minimum_required(VERSION 3.25)
 file(READ "${README}" readme)
 file(GLOB examples "${ROOT}/apps/examples/*.cc")
 if(NOT examples)
