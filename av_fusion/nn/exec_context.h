@@ -11,7 +11,8 @@ namespace av_fusion {
 ///
 /// Layers are immutable and may be shared by any number of threads; an `ExecContext` belongs to
 /// one thread at a time. After the first call with a shape, running a layer allocates nothing
-/// (oneDNN itself makes a short argument table for each primitive it runs).
+/// (oneDNN itself makes a short argument table for each primitive it runs); with several threads
+/// inside, this holds once each of them has met its shapes.
 class ExecContext {
  public:
   struct Options {

@@ -5,7 +5,9 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 #define AV_FUSION_HAS_X86_KERNELS 1
 #include <immintrin.h>
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC bug 105593, in its own header
+#endif
 #endif
 
 // Compiled for the processors that matter within one file; which of them runs is decided by what
@@ -39,8 +41,12 @@ inline float sum_of_lanes(Floats value) { return (value[0] + value[2]) + (value[
 }  // namespace baseline
 
 #ifdef AV_FUSION_HAS_X86_KERNELS
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
+#endif
 namespace avx2 {
 constexpr int kLanes = 8;
 typedef float Floats __attribute__((vector_size(kLanes * sizeof(float))));
@@ -68,10 +74,19 @@ inline float sum_of_lanes(Floats value) {
 }
 #include "av_fusion/nn/score_block_kernel.inc"
 }  // namespace avx2
+#ifdef __clang__
+#pragma clang attribute pop
+#else
 #pragma GCC pop_options
+#endif
 
+#ifdef __clang__
+#pragma clang attribute push( \
+    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma"))), apply_to = function)
+#else
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,prefer-vector-width=512")
+#endif
 namespace avx512 {
 constexpr int kLanes = 16;
 typedef float Floats __attribute__((vector_size(kLanes * sizeof(float))));
@@ -89,7 +104,11 @@ inline float largest_lane(Floats value) { return _mm512_reduce_max_ps(value); }
 inline float sum_of_lanes(Floats value) { return _mm512_reduce_add_ps(value); }
 #include "av_fusion/nn/score_block_kernel.inc"
 }  // namespace avx512
+#ifdef __clang__
+#pragma clang attribute pop
+#else
 #pragma GCC pop_options
+#endif
 #endif
 
 struct Kernels {
@@ -123,6 +142,12 @@ void accumulate_softmax(const ScoreBlock& block) { kernels().accumulate_softmax(
 
 void copy_scaled(const float* from, std::int64_t count, float factor, bool past_cache, float* to) {
   kernels().copy_scaled(from, count, factor, past_cache, to);
+}
+
+void finish_writes_past_cache() {
+#ifdef AV_FUSION_HAS_X86_KERNELS
+  _mm_sfence();
+#endif
 }
 
 void round_to_bf16(const float* from, std::int64_t count, std::uint16_t* to) {

@@ -56,8 +56,12 @@ struct ScoreBlock {
 void accumulate_softmax(const ScoreBlock& block);
 
 /// to[i] = factor * from[i]. `past_cache` writes to memory without a detour through the caches, for
-/// results larger than these.
+/// results larger than these; `finish_writes_past_cache` then has to come before other threads are
+/// told of the results.
 void copy_scaled(const float* from, std::int64_t count, float factor, bool past_cache, float* to);
+
+/// Orders what this thread wrote past the caches before its later writes, which only a fence does.
+void finish_writes_past_cache();
 
 /// to[i] = from[i] rounded to the nearest bfloat16, ties to even.
 void round_to_bf16(const float* from, std::int64_t count, std::uint16_t* to);

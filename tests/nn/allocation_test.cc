@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <string>
+#include <utility>
 
 #include "av_fusion/nn/conv1d.h"
 #include "av_fusion/nn/conv2d.h"
@@ -17,6 +19,7 @@
 #include "av_fusion/nn/layer_norm.h"
 #include "av_fusion/nn/linear.h"
 #include "av_fusion/nn/multi_head_attention.h"
+#include "tests/nn/attention_ways.h"
 #include "tests/nn/block_reference.h"
 #include "tests/nn/reference.h"
 
@@ -182,6 +185,36 @@ TEST_F(Allocations, AttentionMakesNoneAfterTheFirstCall) {
             {.weights = weights.view(), .band_weights = lags.view(), .band_logits = lags.view()});
       }));
 }
+
+class AttentionAllocations : public Allocations,
+                             public testing::WithParamInterface<AttentionWay> {};
+
+TEST_P(AttentionAllocations, AreNoneAfterTheFirstCall) {
+  const AttentionCase attention(GetParam());
+  AttentionCase::Output output = attention.output();
+  EXPECT_EQ(0, count_second([&] { attention.run(context_, output); }));
+}
+
+// Which thread gets which block is not known beforehand, so one may meet a shape for the first time
+// in a later call: it then makes a plan or more scratch memory. A call without has to do without
+// allocations.
+TEST_P(AttentionAllocations, AreNoneWithTwoThreadsThatKnowTheShapes) {
+  const AttentionCase attention(GetParam());
+  AttentionCase::Output output = attention.output();
+  ExecContext context({.num_threads = 2});
+  const auto held = [&] { return std::pair(context.num_plans(), context.scratch_bytes()); };
+  for (int round = 0; round < 100; ++round) {
+    const auto before = held();
+    const int allocations = count_second([&] { attention.run(context, output); });
+    if (held() != before) continue;
+    EXPECT_EQ(allocations, 0);
+    return;
+  }
+  ADD_FAILURE() << "plans or scratch memory grow without end";
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, AttentionAllocations, testing::ValuesIn(attention_ways()),
+                         [](const auto& test) { return std::string(test.param.name); });
 
 TEST_F(Allocations, BlocksMakeNoneAfterTheFirstCall) {
   const FeedForward feed_forward(reference::feed_forward_params(16, 40, 1));

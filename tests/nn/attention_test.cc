@@ -6,7 +6,6 @@
 #include <limits>
 #include <numeric>
 #include <ostream>
-#include <thread>
 
 #include "av_fusion/nn/multi_head_attention.h"
 #include "tests/nn/reference.h"
@@ -69,11 +68,10 @@ Params copy_of(const Params& p) {
 std::vector<Index> lengths_of(Lengths kind, const Sizes& s) {
   std::vector<Index> lengths;
   if (kind == Lengths::kAll) return lengths;
-  const Index ragged[] = {(s.keys + 1) / 2, 0, s.keys};
-  const Index falling[] = {s.keys, s.keys / 3, 1};
-  for (Index b = 0; b < s.batch; ++b) {
-    lengths.push_back((kind == Lengths::kRagged ? ragged : falling)[b % 3]);
-  }
+  const bool ragged = kind == Lengths::kRagged;
+  const std::vector<Index> three = {ragged ? (s.keys + 1) / 2 : s.keys, ragged ? 0 : s.keys / 3,
+                                    ragged ? s.keys : 1};
+  for (Index b = 0; b < s.batch; ++b) lengths.push_back(three[static_cast<std::size_t>(b % 3)]);
   return lengths;
 }
 
@@ -113,6 +111,7 @@ struct Results {
       std::fill(tensor->elements().begin(), tensor->elements().end(), NAN);
     }
   }
+  MultiHeadAttention::Details nothing() { return {}; }
   MultiHeadAttention::Details bands() {
     MultiHeadAttention::Details details;
     if (band_weights.empty()) return details;
@@ -160,7 +159,7 @@ struct Results {
 class Attention : public testing::TestWithParam<std::tuple<Sizes, MaskCase>> {
  protected:
   static constexpr double kTolerance = 1e-5;
-  static constexpr double kBf16Tolerance = 8e-2;  // logits go up to 10
+  static constexpr double kBf16Tolerance = 0.12;  // logits go up to 15
   Sizes sizes() const { return std::get<0>(GetParam()); }
   MaskCase mask() const { return std::get<1>(GetParam()); }
 };
@@ -184,13 +183,10 @@ TEST_P(Attention, CrossAgreesWithPlainLoops) {
                     details);
       results.expect(expected, details, mask().band, kTolerance);
     };
+    run(&Results::nothing);  // first, before others leave right numbers in scratch memory
     run(&Results::bands);
     run(&Results::all);
     run(&Results::weights_alone);
-    Results plain(s, mask().band);
-    layer.forward(context, query.view(), key.view(), value.view(), plain.out.view(), masks.view,
-                  {});
-    plain.expect(expected, {}, mask().band, kTolerance);
   }
 }
 
@@ -471,67 +467,6 @@ INSTANTIATE_TEST_SUITE_P(Masks, AttentionMemory,
                          testing::Values(MaskCase{"all", Lengths::kAll},
                                          MaskCase{"local", Lengths::kAll, BandMask{1, 0, 12}}),
                          [](const auto& test) { return std::string(test.param.name); });
-
-class AttentionThreads : public testing::Test {
- protected:
-  AttentionThreads() : layer_(random_params(kSizes, 64, 64, 64)) {}
-
-  std::vector<float> run(ExecContext& context) const {
-    Tensor<float> out(Shape{kSizes.batch, kSizes.queries, 64});
-    layer_.forward(context, x_.view(), y_.view(), y_.view(), out.view(), {lengths_, band_}, {});
-    std::vector<float> all(out.elements().begin(), out.elements().end());
-    layer_.forward(context, x_.view(), y_.view(), y_.view(), out.view());
-    all.insert(all.end(), out.elements().begin(), out.elements().end());
-    return all;
-  }
-
-  static constexpr Sizes kSizes{2, 50, 240, 4, 16};
-  const MultiHeadAttention layer_;
-  const Tensor<float> x_ = reference::random({2, 50, 64}, 1);
-  const Tensor<float> y_ = reference::random({2, 240, 64}, 2);
-  const std::vector<Index> lengths_{240, 101};
-  const BandMask band_{4, 10, 30};
-};
-
-TEST_F(AttentionThreads, FourThreadsShareALayerAndAgreeBitByBit) {
-  ExecContext context;
-  const std::vector<float> expected = run(context);
-  std::vector<int> agreed(4, 0);
-  std::vector<std::thread> threads;
-  for (std::size_t t = 0; t < agreed.size(); ++t) {
-    threads.emplace_back([&, t] {
-      ExecContext own;
-      for (int round = 0; round < 10; ++round) agreed[t] += run(own) == expected ? 1 : 0;
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(agreed, std::vector<int>(4, 10));
-}
-
-TEST_F(AttentionThreads, AContextMayMoveBetweenThreads) {
-  ExecContext context;
-  const std::vector<float> expected = run(context);
-  std::vector<float> elsewhere;
-  std::thread([&] { elsewhere = run(context); }).join();
-  EXPECT_EQ(elsewhere, expected);
-}
-
-TEST_F(AttentionThreads, ThreadsInsideAPrimitiveChangeOnlyRounding) {
-  ExecContext one({.num_threads = 1});
-  ExecContext two({.num_threads = 2});
-  const std::vector<float> expected = run(one);
-  const std::vector<float> actual = run(two);
-  ASSERT_EQ(actual.size(), expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(actual[i], expected[i], 1e-5f);
-}
-
-TEST_F(AttentionThreads, DroppedPlansAreMadeAgain) {
-  ExecContext roomy;
-  ExecContext tight({.num_threads = 1, .max_plans = 1});
-  const std::vector<float> expected = run(roomy);
-  for (int round = 0; round < 3; ++round) EXPECT_EQ(run(tight), expected);
-  EXPECT_EQ(tight.num_plans(), 1u);
-}
 
 }  // namespace
 }  // namespace av_fusion

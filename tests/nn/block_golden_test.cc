@@ -25,7 +25,7 @@ WeightsFile golden(const std::string& name) {
 struct EncoderCase {
   std::string name;
   ConvTransformerEncoderOptions options;
-  std::vector<std::int64_t> lengths{};
+  std::vector<std::int64_t> lengths;
 };
 
 class EncoderGolden : public testing::TestWithParam<EncoderCase> {};
@@ -48,13 +48,20 @@ TEST_P(EncoderGolden, Agrees) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    PyTorch, EncoderGolden,
-    testing::Values(EncoderCase{"encoder",
-                                {.dilations = {1, 3}, .num_heads = 2, .attention_width = 4},
-                                {29, 17}},
-                    EncoderCase{"encoder_whole", {.num_heads = 3}}),
-    [](const auto& test) { return test.param.name; });
+std::vector<EncoderCase> encoder_cases() {
+  std::vector<EncoderCase> cases(2);
+  cases[0].name = "encoder";
+  cases[0].options.dilations = {1, 3};
+  cases[0].options.num_heads = 2;
+  cases[0].options.attention_width = 4;
+  cases[0].lengths = {29, 17};
+  cases[1].name = "encoder_whole";
+  cases[1].options.num_heads = 3;
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(PyTorch, EncoderGolden, testing::ValuesIn(encoder_cases()),
+                         [](const auto& test) { return test.param.name; });
 
 struct FusionCase {
   std::string name;

@@ -101,19 +101,54 @@ def cross_attention(file, case, batch, queries, keys, dim, heads, key_width, val
         mask = lag.abs() > width
         assert not mask.all(dim=-1).any(), "PyTorch gives NaN for a query that sees no key"
     out, weights = module(query, key, value, attn_mask=mask, average_attn_weights=False)
+    put_separate(file, case, module, query, key, value)
+    file.put(f"{case}.out", out)
+    file.put(f"{case}.weights", weights)
+
+
+def put_separate(file, case, module, query, key, value):
     file.put(f"{case}.query", query)
     file.put(f"{case}.key", key)
     file.put(f"{case}.value", value)
     file.put(f"{case}.query_weight", module.q_proj_weight)
     file.put(f"{case}.key_weight", module.k_proj_weight)
     file.put(f"{case}.value_weight", module.v_proj_weight)
-    if bias:
+    if module.in_proj_bias is not None:
         for name, part in zip(("query", "key", "value"), module.in_proj_bias.chunk(3)):
             file.put(f"{case}.{name}_bias", part)
     file.put(f"{case}.out_weight", module.out_proj.weight)
     file.put(f"{case}.out_bias", module.out_proj.bias)
+
+
+def masked_attention(file, case, batch, queries, keys, dim, heads, width, mask=None, causal=False,
+                     rows=None):
+    """`mask` is added to the scores: [Tq, Tk] or [B, H, Tq, Tk]. Of the weights, `rows` are kept."""
+    module = randomise(nn.MultiheadAttention(dim, heads, kdim=width, vdim=width, batch_first=True))
+    query = torch.randn(batch, queries, dim)
+    key = torch.randn(batch, keys, width)
+    value = torch.randn(batch, keys, width)
+    attn_mask = None if mask is None else mask.reshape(-1, queries, keys).squeeze(0)
+    if causal:
+        attn_mask = nn.Transformer.generate_square_subsequent_mask(queries)
+    arguments = dict(attn_mask=attn_mask, is_causal=causal)
+    out, _ = module(query, key, value, need_weights=False, **arguments)
+    _, weights = module(query, key, value, average_attn_weights=False, **arguments)
+    _, mean = module(query, key, value, average_attn_weights=True, **arguments)
+    rows = torch.arange(queries) if rows is None else torch.tensor(rows)
+    put_separate(file, case, module, query, key, value)
+    file.put(f"{case}.additive", mask)
     file.put(f"{case}.out", out)
-    file.put(f"{case}.weights", weights)
+    file.put(f"{case}.rows", rows)
+    file.put(f"{case}.weights", weights[:, :, rows])
+    file.put(f"{case}.mean_weights", mean[:, rows])
+
+
+def random_mask(*shape):
+    """Normal numbers, a fifth of them minus infinity; each query sees a key."""
+    mask = torch.randn(*shape)
+    mask[mask < -0.84] = -math.inf
+    assert mask.isfinite().any(dim=-1).all()
+    return mask
 
 
 def layer(file, case, module, x, out):
@@ -141,6 +176,24 @@ def write_attention():
                     key_width=20, value_width=28, bias=True, band=(4, 10, 21))
 
 
+def write_masked_attention():
+    torch.manual_seed(20260102)
+    file = GoldenFile("masked_attention.golden")
+    masked_attention(file, "causal", batch=1, queries=31, keys=31, dim=24, heads=3, width=20,
+                     causal=True)
+    masked_attention(file, "additive", batch=2, queries=13, keys=37, dim=24, heads=3, width=20,
+                     mask=random_mask(13, 37))
+    masked_attention(file, "additive_heads", batch=2, queries=9, keys=21, dim=24, heads=3, width=20,
+                     mask=random_mask(2, 3, 9, 21))
+    masked_attention(file, "few", batch=2, queries=2, keys=70, dim=32, heads=4, width=20)
+    # Enough queries that keys and values are packed.
+    rows = [1, 127, 128, 264]
+    masked_attention(file, "long", batch=1, queries=270, keys=300, dim=16, heads=2, width=8,
+                     rows=rows)
+    masked_attention(file, "long_causal", batch=1, queries=265, keys=265, dim=16, heads=2, width=8,
+                     causal=True, rows=rows)
+
+
 def write_layers():
     file = GoldenFile("layers.golden")
     conv1d = nn.Conv1d(7, 12, 5, stride=2, dilation=3, padding=6)
@@ -162,6 +215,7 @@ def main():
     torch.manual_seed(20260101)
     write_attention()
     write_layers()
+    write_masked_attention()
 
 
 if __name__ == "__main__":

@@ -174,19 +174,77 @@ TEST(ScoreBlock, MinusInfinityHidesKeysAndRows) {
   for (int j = 3; j < 6; ++j) EXPECT_EQ(scores[j], 0.0f);
 }
 
+// The bits of NaN as processors make it, as CUDA does, and with a payload.
+constexpr std::uint32_t kNanBits[] = {0x7fc00000u, 0xffc00000u, 0x7fffffffu,
+                                      0xffffffffu, 0x7fc00001u, 0x7fc0017fu};
+
 TEST(ScoreBlock, NotANumberStaysOne) {
-  float scores[] = {1.0f, NAN, 3.0f};
-  float reference;
-  float sum;
-  accumulate_softmax({.heads = 1,
-                      .rows = 1,
-                      .keys = 3,
-                      .scores = scores,
-                      .reference = &reference,
-                      .sum = &sum,
-                      .first = true});
-  EXPECT_TRUE(std::isnan(scores[1]));
-  EXPECT_TRUE(std::isnan(sum));
+  for (const std::uint32_t bits : kNanBits) {
+    for (const std::size_t size : {3u, 40u}) {
+      std::vector<float> scores(size, 1.0f);
+      scores[1] = std::bit_cast<float>(bits);
+      float reference;
+      float sum;
+      accumulate_softmax({.heads = 1,
+                          .rows = 1,
+                          .keys = static_cast<std::int64_t>(size),
+                          .scores = scores.data(),
+                          .reference = &reference,
+                          .sum = &sum,
+                          .first = true});
+      EXPECT_TRUE(std::isnan(scores[1])) << std::hex << bits;
+      EXPECT_TRUE(std::isnan(sum)) << std::hex << bits;
+    }
+  }
+}
+
+// No number is larger than the others then, but that does not mean that all are hidden.
+TEST(ScoreBlock, RowsOfNotANumberAreNotHidden) {
+  for (const std::uint32_t bits : kNanBits) {
+    for (const std::size_t size : {1u, 4u, 67u}) {
+      std::vector<float> scores(size, std::bit_cast<float>(bits));
+      scores[0] = size > 1 ? -kInfinity : scores[0];
+      float reference;
+      float sum;
+      ScoreBlock block{.heads = 1,
+                       .rows = 1,
+                       .keys = static_cast<std::int64_t>(size),
+                       .scores = scores.data(),
+                       .reference = &reference,
+                       .sum = &sum,
+                       .first = true};
+      accumulate_softmax(block);
+      EXPECT_TRUE(std::isnan(sum)) << std::hex << bits;
+      EXPECT_TRUE(std::isnan(scores.back())) << std::hex << bits;
+      float later = 1.0f;
+      float out = 0.0f;
+      block.keys = 1;
+      block.scores = &later;
+      block.first = false;
+      block.out = &out;
+      block.out_width = 1;
+      accumulate_softmax(block);
+      EXPECT_TRUE(std::isnan(sum)) << "after a block of numbers";
+    }
+  }
+}
+
+TEST(CopyScaled, CopiesAnySizeToAnyPlace) {
+  std::vector<float> from(300);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<float>(i) + 1.0f;
+  for (const bool past_cache : {false, true}) {
+    for (std::int64_t count : {0, 1, 15, 16, 17, 31, 64, 77, 200}) {
+      for (std::size_t shift = 0; shift < 17; ++shift) {
+        std::vector<float> to(320, -1.0f);
+        copy_scaled(from.data() + 3, count, 2.0f, past_cache, to.data() + shift);
+        finish_writes_past_cache();
+        for (std::size_t i = 0; i < to.size(); ++i) {
+          const bool written = i >= shift && i < shift + static_cast<std::size_t>(count);
+          ASSERT_EQ(to[i], written ? 2.0f * from[i - shift + 3] : -1.0f) << count << " " << shift;
+        }
+      }
+    }
+  }
 }
 
 TEST(RoundToBf16, NearestWithTiesToEven) {
@@ -212,6 +270,26 @@ TEST(RoundToBf16, NearestWithTiesToEven) {
   std::vector<std::uint16_t> to(37);
   round_to_bf16(many.data(), 37, to.data());
   for (const std::uint16_t half : to) EXPECT_EQ(half, 0x3f81);
+}
+
+TEST(RoundToBf16, KeepsInfinityAndNotANumber) {
+  for (const std::uint32_t bits : kNanBits) {
+    for (const std::size_t count : {1u, 16u, 37u}) {
+      const std::vector<float> from(count, std::bit_cast<float>(bits));
+      std::vector<std::uint16_t> to(count);
+      round_to_bf16(from.data(), static_cast<std::int64_t>(count), to.data());
+      for (const std::uint16_t half : to) {
+        const auto wide = std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
+        EXPECT_TRUE(std::isnan(wide)) << std::hex << bits << " became " << half;
+      }
+    }
+  }
+  const float from[] = {kInfinity, -kInfinity, std::numeric_limits<float>::max()};
+  std::uint16_t to[3];
+  round_to_bf16(from, 3, to);
+  EXPECT_EQ(to[0], 0x7f80);
+  EXPECT_EQ(to[1], 0xff80);
+  EXPECT_EQ(to[2], 0x7f80) << "nearer to the next power of two than to the largest number";
 }
 
 }  // namespace

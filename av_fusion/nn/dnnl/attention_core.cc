@@ -3,20 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
-#include <string>
 
+#include "av_fusion/nn/dnnl/attention_products.h"
 #include "av_fusion/nn/dnnl/packed_matmul.h"
 
-// Tokens stay as the projections wrote them, [T, H * width]; a head is a strided view. oneDNN 2.6
-// takes its fast path only for exactly dense views, hence the batch stride "rows * row length" for
-// a block of rows (the batch extent is 1, so it addresses nothing).
 namespace av_fusion::internal {
 namespace {
-
-constexpr const char* kLayer = "multi_head_attention";
-
-enum Operation { kQueryKey, kWeightsValue, kAddWeightsValue, kPackKey, kPackValue };
 
 // Scores of a block that stay in the second-level cache with the operands around them.
 constexpr std::int64_t kCachedScores = 128 * 1024;
@@ -39,10 +31,8 @@ std::int64_t equal_parts(std::int64_t total, std::int64_t most, std::int64_t ste
 }
 
 // Keys that `rows` consecutive queries see together, if there are that many.
-std::int64_t keys_seen_by(std::int64_t rows, const AttentionSequence& sequence) {
-  const SequenceMask& mask = sequence.mask;
-  if (mask.band == nullptr) return mask.valid_keys;
-  return std::min(mask.valid_keys, mask.band->num_lags() + (rows - 1) * mask.band->stride);
+std::int64_t keys_seen_by(std::int64_t rows, const BandMask& band) {
+  return band.num_lags() + (rows - 1) * band.stride;
 }
 
 std::int64_t band_rows(const BandMask& band) {
@@ -57,187 +47,6 @@ std::int64_t largest_divisor(std::int64_t number, std::int64_t most) {
   while (number % divisor != 0) --divisor;
   return divisor;
 }
-
-// The products of a block of queries with a block of keys, as oneDNN sees them: of all heads, or of
-// `tiling.heads` if keys and values are packed.
-class Products {
- public:
-  Products(ExecContext::Impl& context, const AttentionSequence& sequence,
-           const AttentionTiling& tiling, std::int64_t rows, std::int64_t keys)
-      : context_(context),
-        sequence_(sequence),
-        full_rows_(tiling.rows),
-        heads_(tiling.heads),
-        rows_(rows),
-        keys_(keys) {}
-
-  // scores [heads, rows, keys] = query key^T
-  void query_times_key(const void* query, const void* key, float* scores) const {
-    const auto op = context_.plan(plan_key(kQueryKey, sequence_.key_width), [&] {
-      return build_product(kKeyName, query_key(is_packed() ? packed_key() : plain_key(), rows_),
-                           {});
-    });
-    run(*op, query, key, scores);
-  }
-
-  // out [+]= weights value
-  void weights_times_value(const void* weights, const void* value, float* out, bool add) const {
-    const Operation operation = add ? kAddWeightsValue : kWeightsValue;
-    const auto op = context_.plan(plan_key(operation, sequence_.value_width), [&] {
-      dnnl::post_ops ops;
-      if (add) ops.append_sum(1.0f);
-      return build_product(kValueName,
-                           weights_value(is_packed() ? packed_value() : plain_value(), rows_), ops);
-    });
-    run(*op, weights, value, out);
-  }
-
-  // From the slices of tokens to the layout that oneDNN asks for with a full block of queries.
-  std::shared_ptr<Op> key_packing() const {
-    return context_.plan(plan_key(kPackKey, sequence_.key_width), [&] {
-      const std::int64_t width = sequence_.key_width;
-      return build_packing(
-          strided({heads_, width, keys_}, {width, 1, sequence_.num_heads * width}, type()),
-          packed_key());
-    });
-  }
-  std::shared_ptr<Op> value_packing() const {
-    return context_.plan(plan_key(kPackValue, sequence_.value_width), [&] {
-      const std::int64_t width = sequence_.value_width;
-      return build_packing(
-          strided({heads_, keys_, width}, {width, sequence_.num_heads * width, 1}, type()),
-          packed_value());
-    });
-  }
-
- private:
-  using Desc = dnnl::memory::desc;
-  static constexpr const char* kKeyName = "Q K^T";
-  static constexpr const char* kValueName = "softmax(S) V";
-
-  bool is_packed() const { return sequence_.layout == HeadLayout::kPacked; }
-  dnnl::memory::data_type type() const { return operand_type(sequence_.precision); }
-
-  // `count` tokens [H * width] seen as [1, H, count, width].
-  Desc heads_of_tokens(std::int64_t count, std::int64_t width, dnnl::memory::data_type type) const {
-    const std::int64_t token = heads_ * width;
-    return strided({1, heads_, count, width}, {count * token, width, token, 1}, type);
-  }
-
-  Desc plain_key() const {
-    const std::int64_t width = sequence_.key_width;
-    if (sequence_.layout == HeadLayout::kShared) return strided({width, keys_}, {1, width}, type());
-    const std::int64_t token = heads_ * width;
-    return strided({1, heads_, width, keys_}, {keys_ * token, width, 1, token}, type());
-  }
-  Desc plain_value() const {
-    const std::int64_t width = sequence_.value_width;
-    if (sequence_.layout == HeadLayout::kShared) return dense({keys_, width}, type());
-    return heads_of_tokens(keys_, width, type());
-  }
-  Desc packed_key() const {
-    const Desc any = any_layout({heads_, sequence_.key_width, keys_}, type());
-    return describe(kKeyName, packed_query_key(any, full_rows_), {}).weights_desc();
-  }
-  Desc packed_value() const {
-    const Desc any = any_layout({heads_, keys_, sequence_.value_width}, type());
-    return describe(kValueName, packed_weights_value(any, full_rows_), {}).weights_desc();
-  }
-
-  OperandDescs packed_query_key(const Desc& key, std::int64_t rows) const {
-    return {dense({heads_, rows, sequence_.key_width}, type()),
-            key,
-            {},
-            dense_f32({heads_, rows, keys_})};
-  }
-  OperandDescs packed_weights_value(const Desc& value, std::int64_t rows) const {
-    return {dense({heads_, rows, keys_}, type()),
-            value,
-            {},
-            dense_f32({heads_, rows, sequence_.value_width})};
-  }
-
-  OperandDescs query_key(const Desc& key, std::int64_t rows) const {
-    const std::int64_t width = sequence_.key_width;
-    switch (sequence_.layout) {
-      case HeadLayout::kPacked: return packed_query_key(key, rows);
-      case HeadLayout::kShared:
-        return {dense({heads_ * rows, width}, type()), key, {}, dense_f32({heads_ * rows, keys_})};
-      case HeadLayout::kTokens: break;
-    }
-    return {heads_of_tokens(rows, width, type()), key, {}, dense_f32({1, heads_, rows, keys_})};
-  }
-  OperandDescs weights_value(const Desc& value, std::int64_t rows) const {
-    const std::int64_t width = sequence_.value_width;
-    switch (sequence_.layout) {
-      case HeadLayout::kPacked: return packed_weights_value(value, rows);
-      case HeadLayout::kShared:
-        return {
-            dense({heads_ * rows, keys_}, type()), value, {}, dense_f32({heads_ * rows, width})};
-      case HeadLayout::kTokens: break;
-    }
-    return {dense({1, heads_, rows, keys_}, type()),
-            value,
-            {},
-            heads_of_tokens(rows, width, dnnl::memory::data_type::f32)};
-  }
-
-  PlanKey plan_key(Operation operation, std::int64_t width) const {
-    const std::int64_t kind = static_cast<std::int64_t>(sequence_.layout) +
-                              4 * static_cast<std::int64_t>(sequence_.precision) +
-                              8 * sequence_.num_heads;
-    return {.operation = operation, .shape = {heads_, width, rows_, keys_, kind, full_rows_}};
-  }
-
-  std::string text(const std::string& product) const {
-    return product + ", " + std::to_string(heads_) + " heads, " + std::to_string(rows_) +
-           " queries, " + std::to_string(keys_) + " keys";
-  }
-
-  dnnl::matmul::primitive_desc describe(const std::string& product, const OperandDescs& at,
-                                        const dnnl::post_ops& ops) const {
-    return with_dnnl_errors(kLayer, text(product),
-                            [&] { return make_matmul(cpu_engine(), at, inference_attr(ops)); });
-  }
-
-  std::shared_ptr<Op> build_product(const std::string& product, const OperandDescs& at,
-                                    const dnnl::post_ops& ops) const {
-    const dnnl::matmul::primitive_desc pd = describe(product, at, ops);
-    return with_dnnl_errors(kLayer, text(product), [&] {
-      auto op = std::make_shared<Op>(kLayer, text(product), dnnl::matmul(pd), pd.scratchpad_desc());
-      op->bind(DNNL_ARG_SRC, at.src);
-      op->bind(DNNL_ARG_WEIGHTS, at.weights);
-      op->bind(DNNL_ARG_DST, at.dst);
-      return op;
-    });
-  }
-
-  std::shared_ptr<Op> build_packing(const Desc& from, const Desc& to) const {
-    return with_dnnl_errors(kLayer, text("packing"), [&] {
-      const dnnl::reorder::primitive_desc pd(cpu_engine(), from, cpu_engine(), to,
-                                             inference_attr());
-      auto op =
-          std::make_shared<Op>(kLayer, text("packing"), dnnl::reorder(pd), pd.scratchpad_desc());
-      op->bind(DNNL_ARG_FROM, from);
-      op->bind(DNNL_ARG_TO, to);
-      return op;
-    });
-  }
-
-  void run(Op& op, const void* a, const void* b, float* result) const {
-    op.set(DNNL_ARG_SRC, a);
-    op.set(DNNL_ARG_WEIGHTS, b);
-    op.set(DNNL_ARG_DST, result);
-    context_.run(op);
-  }
-
-  ExecContext::Impl& context_;
-  const AttentionSequence& sequence_;
-  std::int64_t full_rows_;
-  std::int64_t heads_;
-  std::int64_t rows_;
-  std::int64_t keys_;
-};
 
 // Row `index` of keys or values of `width` numbers a head, from head `head` on.
 const void* token_at(const AttentionSequence& sequence, const void* tokens, std::int64_t index,
@@ -351,6 +160,7 @@ class QueryBlock {
       for (KeyRange keys = first_keys(seen); !keys.empty(); keys = next_keys(keys, seen)) {
         write_details(keys);
       }
+      finish_writes_past_cache();
     }
     divide_by_sums(out);
   }
@@ -398,7 +208,7 @@ class QueryBlock {
 
   void step(const void* query, float* out, const KeyRange& keys, bool is_first) {
     const std::int64_t count = keys.end - keys.begin;
-    const Products products(context_, sequence_, tiling_, rows_, count);
+    const AttentionProducts products(context_, sequence_, tiling_, rows_, count);
     float* const scores = scores_of(keys);
     float* const references = references_of(keys);
     products.query_times_key(query, key_at(keys.begin), scores);
@@ -451,8 +261,12 @@ class QueryBlock {
     for (std::int64_t head = 0; head < tiling_.heads; ++head) {
       for (std::int64_t i = 0; i < rows_; ++i) {
         const float sum = sums_[head * rows_ + i];
-        const float factor = sum == 0.0f ? 0.0f : 1.0f / sum;
         float* const row = out + head * out_head_step() + i * out_row_step();
+        if (sum == 0.0f) {  // may hold 0 * NaN of a value that others see
+          std::fill_n(row, sequence_.value_width, 0.0f);
+          continue;
+        }
+        const float factor = 1.0f / sum;
         for (std::int64_t c = 0; c < sequence_.value_width; ++c) row[c] *= factor;
       }
     }
@@ -591,8 +405,11 @@ AttentionTiling attention_tiling(const AttentionSequence& sequence, int threads)
   };
   if (sequence.mask.band != nullptr) {
     set_rows(band_rows(*sequence.mask.band));
-    tiling.keys = std::max<std::int64_t>(keys_seen_by(tiling.rows, sequence), 1);
-    tiling.sliding = details || sequence.num_heads * tiling.rows * tiling.keys <= kCachedScores;
+    const std::int64_t seen = keys_seen_by(tiling.rows, *sequence.mask.band);
+    tiling.keys = std::min(seen, valid);
+    // All sequences of a batch have to agree, whatever their valid keys.
+    const std::int64_t most = std::min(seen, sequence.num_keys);
+    tiling.sliding = details || sequence.num_heads * tiling.rows * most <= kCachedScores;
     if (tiling.sliding) return tiling;
   }
   // With bfloat16 oneDNN 2.6 asks for a layout but copies all the same.
@@ -624,7 +441,7 @@ PackedPlaces packed_places(ExecContext::Impl& context, const AttentionSequence& 
   for (const std::int64_t keys :
        {std::min(tiling.keys, sequence.mask.valid_keys), sequence.mask.valid_keys % tiling.keys}) {
     if (keys == 0) continue;
-    const Products products(context, sequence, tiling, tiling.rows, keys);
+    const AttentionProducts products(context, sequence, tiling, tiling.rows, keys);
     widen(places.key_bytes, products.key_packing()->bytes_of(DNNL_ARG_TO));
     widen(places.value_bytes, products.value_packing()->bytes_of(DNNL_ARG_TO));
   }
@@ -636,7 +453,7 @@ void pack_block(ExecContext::Impl& context, const AttentionSequence& sequence,
                 std::byte* to) {
   const std::int64_t begin = index * tiling.keys;
   const std::int64_t keys = std::min(tiling.keys, sequence.mask.valid_keys - begin);
-  const Products products(context, sequence, tiling, tiling.rows, keys);
+  const AttentionProducts products(context, sequence, tiling, tiling.rows, keys);
   const auto pack = [&](Op& op, const void* from, std::size_t place) {
     op.set(DNNL_ARG_FROM, from);
     op.set(DNNL_ARG_TO, to + place);

@@ -40,22 +40,23 @@ void Op::bind(int arg, const dnnl::memory::desc& desc, const void* data) {
   if (num_args_ == kMaxArgs) throw Error(ErrorCode::kInternal, layer_, "too many arguments");
   memories_[num_args_] = dnnl::memory(desc, cpu_engine(), const_cast<void*>(data));
   args_[num_args_] = {arg, memories_[num_args_].get()};
+  bytes_[num_args_] = desc.get_size();
   ++num_args_;
 }
 
-dnnl::memory* Op::find(int arg) {
+std::size_t Op::index_of(int arg) const {
   for (std::size_t i = 0; i < num_args_; ++i) {
-    if (args_[i].arg == arg) return &memories_[i];
+    if (args_[i].arg == arg) return i;
   }
   throw Error(ErrorCode::kInternal, layer_, what_ + " has no argument " + std::to_string(arg));
 }
 
-void Op::set(int arg, const void* data) { find(arg)->set_data_handle(const_cast<void*>(data)); }
-
-std::size_t Op::bytes_of(int arg) { return find(arg)->get_desc().get_size(); }
+void Op::set(int arg, const void* data) {
+  memories_[index_of(arg)].set_data_handle(const_cast<void*>(data));
+}
 
 void Op::run(const dnnl::stream& stream, void* scratch) {
-  if (scratch_bytes_ > 0) find(DNNL_ARG_SCRATCHPAD)->set_data_handle(scratch);
+  if (scratch_bytes_ > 0) set(DNNL_ARG_SCRATCHPAD, scratch);
   const dnnl_status_t status = dnnl_primitive_execute(primitive_.get(), stream.get(),
                                                       static_cast<int>(num_args_), args_.data());
   if (status != dnnl_success) throw dnnl_error(layer_, what_, status);

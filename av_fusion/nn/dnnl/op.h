@@ -52,7 +52,7 @@ class Op {
   void set(int arg, const void* data);
 
   /// Memory that a bound argument needs.
-  std::size_t bytes_of(int arg);
+  std::size_t bytes_of(int arg) const { return bytes_[index_of(arg)]; }
 
   std::size_t scratch_bytes() const noexcept { return scratch_bytes_; }
 
@@ -60,13 +60,14 @@ class Op {
   void run(const dnnl::stream& stream, void* scratch);
 
  private:
-  dnnl::memory* find(int arg);
+  std::size_t index_of(int arg) const;
 
   std::string layer_;
   std::string what_;
   dnnl::primitive primitive_;
   std::array<dnnl::memory, kMaxArgs> memories_;
   std::array<dnnl_exec_arg_t, kMaxArgs> args_{};
+  std::array<std::size_t, kMaxArgs> bytes_{};
   std::size_t num_args_ = 0;
   std::size_t scratch_bytes_ = 0;
 };
