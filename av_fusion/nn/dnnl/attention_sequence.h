@@ -84,7 +84,7 @@ struct AttentionTiling {
   std::int64_t keys = 1;   ///< keys of a block
   std::int64_t heads = 1;  ///< heads of a block; divides all heads
   /// One block of keys for each block of queries, which slides along with the band. Else blocks of
-  /// keys begin at multiples of `keys`; there is one if details are wanted.
+  /// keys begin at multiples of `keys`.
   bool sliding = false;
   /// Whether it pays to pack keys and values, instead of leaving that to each product: with several
   /// blocks of queries that go through the same blocks of keys.
