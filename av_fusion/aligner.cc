@@ -91,9 +91,30 @@ AudioDescription describe_audio(const MediaReader& reader, const StreamInfo& str
   audio.codec = stream.codec;
   audio.sample_rate_hz = stream.sample_rate_hz;
   audio.channels = stream.channels;
+  audio.channel = stats.audio_channel;
   audio.start_s = stream.start.value_or(stats.first_sample.value_or(MediaTime{})).seconds();
   audio.gaps = stats.audio_gaps;
   return audio;
+}
+
+ContainerTimingDescription describe_timing(const ContainerTiming& timing,
+                                           const InputDescription& input) {
+  constexpr MediaDuration kNothing = MediaDuration::from_ms(1);
+  const auto seconds = [](const std::optional<MediaTime>& time) {
+    return time ? std::optional(time->seconds()) : std::nullopt;
+  };
+  ContainerTimingDescription result;
+  if (input.video) result.video_start_s = input.video->start_s;
+  if (input.audio) result.audio_start_s = input.audio->start_s;
+  result.video_stored_s = seconds(timing.first_stored_picture);
+  result.audio_stored_s = seconds(timing.first_stored_sample);
+  if (input.audio) result.audio_priming_ms = timing.audio_priming.ms();
+  result.edit_list = timing.edit_list;
+  const std::optional<MediaDuration> shift = timing.shift_if_ignored();
+  if (shift && (*shift >= kNothing || *shift <= MediaDuration{-kNothing.us})) {
+    result.offset_if_ignored_ms = shift->ms();
+  }
+  return result;
 }
 
 InputDescription describe(const MediaReader& reader, const std::string& name) {
@@ -108,6 +129,7 @@ InputDescription describe(const MediaReader& reader, const std::string& name) {
   if (info.audio) {
     input.audio = describe_audio(reader, info.streams.at(static_cast<std::size_t>(*info.audio)));
   }
+  input.container_timing = describe_timing(info.timing, input);
   input.truncated = reader.stats().truncated;
   return input;
 }
@@ -116,6 +138,7 @@ MediaReader::Options reader_options(const AlignerOptions& options) {
   MediaReader::Options result;
   result.video_stream = options.video_stream;
   result.audio_stream = options.audio_stream;
+  result.audio_channel = options.audio_channel;
   result.start = options.start;
   result.duration = options.duration;
   result.decoder_threads = options.threads;

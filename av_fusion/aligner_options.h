@@ -7,6 +7,7 @@
 #include "av_fusion/align_progress.h"
 #include "av_fusion/core/log_sink.h"
 #include "av_fusion/core/media_time.h"
+#include "av_fusion/media/audio_channel.h"
 
 namespace av_fusion {
 
@@ -31,6 +32,9 @@ struct AlignerOptions {
   /// Stream numbers of the container; absent: the best moving picture and the best sound.
   std::optional<int> video_stream;
   std::optional<int> audio_stream;
+  /// Which channel of the sound; default: the down-mix, unless another part clearly holds the
+  /// speech. See `MediaReader`.
+  AudioChannel audio_channel;
 
   /// Threads for decoding and for the network, 1 to 256. Many files are done faster by several
   /// callers with one thread each.

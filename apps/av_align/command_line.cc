@@ -97,6 +97,13 @@ void add_stream_options(CLI::App& app, CommandLine& line) {
       [&options](const std::string& text) {
         options.video_stream = parse_number<int>("--video-stream", text, 0, 9999, "from 0 to 9999");
       });
+  add(app, "--audio-channel", "CHANNEL",
+      "What of the sound to listen to: auto (default: downmix, unless another part clearly holds "
+      "the speech), downmix, difference (of two channels), or one channel by name (FC) or number "
+      "from 0",
+      [&options](const std::string& text) {
+        options.audio_channel = av_fusion::AudioChannel::parse(text);
+      });
   app.add_flag_callback(
       "--list-streams", [&line] { line.task = CommandLine::Task::kListStreams; },
       "Print the streams of the file and stop");

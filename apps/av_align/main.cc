@@ -127,6 +127,7 @@ int list_streams(const CommandLine& line) {
     av_fusion::MediaReader::Options options;
     options.video_stream = line.aligner.video_stream;
     options.audio_stream = line.aligner.audio_stream;
+    options.audio_channel = line.aligner.audio_channel;
     const av_fusion::MediaReader reader(MediaSource::from_path(line.input), options);
     write_to_stdout(stream_list(reader.info()));
   } catch (const Error& error) {

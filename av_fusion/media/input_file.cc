@@ -67,7 +67,7 @@ class ProbeOptions {
 
 }  // namespace
 
-InputFile::InputFile(const MediaSource& source, std::int64_t max_pixels)
+InputFile::InputFile(const MediaSource& source, std::int64_t max_pixels, EditLists edit_lists)
     : name_(source.name()), input_(open_byte_input(source)) {
   if (input_->size() == 0) throw Error(ErrorCode::kCorruptData, name_, "the file is empty");
   auto* buffer = static_cast<unsigned char*>(av_malloc(kIoBufferBytes));
@@ -79,11 +79,11 @@ InputFile::InputFile(const MediaSource& source, std::int64_t max_pixels)
     throw std::bad_alloc();
   }
   io_.reset(io);
-  open_format();
-  find_streams(max_pixels);
+  open_format(edit_lists);
+  if (edit_lists == EditLists::kObeyed) find_streams(max_pixels);
 }
 
-void InputFile::open_format() {
+void InputFile::open_format(EditLists edit_lists) {
   const AVInputFormat* kind = nullptr;
   int result = av_probe_input_buffer2(io_.get(), &kind, "", nullptr, 0, 0);
   rethrow_source_error();
@@ -103,7 +103,8 @@ void InputFile::open_format() {
   format->probesize = kProbeBytes;
   format->max_analyze_duration = kProbeUs;
   AVDictionary* options = nullptr;
-  av_dict_set(&options, "protocol_whitelist", "", 0);         // none
+  av_dict_set(&options, "protocol_whitelist", "", 0);  // none
+  if (edit_lists == EditLists::kIgnored) av_dict_set(&options, "ignore_editlist", "1", 0);
   result = avformat_open_input(&format, "", kind, &options);  // frees `format` if it fails
   av_dict_free(&options);
   if (result >= 0) format_.reset(format);

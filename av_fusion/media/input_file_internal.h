@@ -18,9 +18,15 @@ namespace av_fusion {
 /// (playlists, references to other files) is ever opened. Not movable: FFmpeg keeps its address.
 class InputFile {
  public:
+  enum class EditLists {
+    kObeyed,
+    kIgnored,  ///< and only what the header says is found out about the streams
+  };
+
   /// Opens the container and finds out its streams. `max_pixels` bounds the pictures decoded on the
   /// way. Throws `Error` as `MediaReader` documents.
-  InputFile(const MediaSource& source, std::int64_t max_pixels);
+  InputFile(const MediaSource& source, std::int64_t max_pixels,
+            EditLists edit_lists = EditLists::kObeyed);
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
@@ -35,6 +41,9 @@ class InputFile {
   /// forgets it if its decoder refuses the pictures.
   PictureSize declared_size(int index) const;
 
+  /// Goes back to where this object was reading, after another one has read the same source.
+  void resume() { input_->seek(position_); }
+
   /// Reads the next packet; FFmpeg's error number otherwise. Throws what the source threw.
   int read_packet(AVPacket* packet);
 
@@ -46,7 +55,7 @@ class InputFile {
   static std::int64_t on_seek(void* self, std::int64_t offset, int whence);
 
   std::int64_t move_to(std::int64_t offset, int whence);
-  void open_format();
+  void open_format(EditLists edit_lists);
   void find_streams(std::int64_t max_pixels);
   void rethrow_source_error();
 

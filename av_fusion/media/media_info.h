@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "av_fusion/core/media_time.h"
+#include "av_fusion/media/container_timing.h"
 #include "av_fusion/media/stream_info.h"
 
 namespace av_fusion {
@@ -17,6 +18,7 @@ struct MediaInfo {
   std::vector<StreamInfo> streams;        ///< element i is stream i
   std::optional<int> video;  ///< the video stream read; none: there is no moving picture
   std::optional<int> audio;  ///< the audio stream read; none: there is no sound
+  ContainerTiming timing;    ///< of these two
 };
 
 }  // namespace av_fusion

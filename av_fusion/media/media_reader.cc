@@ -1,10 +1,6 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #include "av_fusion/media/media_reader.h"
 
-extern "C" {
-#include <libavutil/intreadwrite.h>
-}
-
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -12,7 +8,9 @@ extern "C" {
 #include <utility>
 
 #include "av_fusion/core/error.h"
+#include "av_fusion/media/channel_choice_internal.h"
 #include "av_fusion/media/clip_builder_internal.h"
+#include "av_fusion/media/container_timing_internal.h"
 #include "av_fusion/media/decoder_internal.h"
 #include "av_fusion/media/input_file_internal.h"
 #include "av_fusion/media/luma_converter_internal.h"
@@ -72,24 +70,20 @@ void refuse_huge_pictures(const StreamInfo& stream, std::int64_t max_pixels,
                   std::to_string(max_pixels));
 }
 
-// Samples at the front of a stream that are decoded but not presented (encoder priming).
-std::int64_t priming(const AVPacket& first, const AVCodecParameters& codec) {
-  std::size_t size = 0;
-  const std::uint8_t* data = av_packet_get_side_data(&first, AV_PKT_DATA_SKIP_SAMPLES, &size);
-  if (data != nullptr && size >= 4) return AV_RL32(data);
-  return first.pts < 0 ? codec.initial_padding : 0;  // Opus: the decoder drops it
-}
-
 // Corrects the start of the sound by its first packet: some containers count priming in.
 void refine_start(StreamInfo& audio, PacketQueue& packets, const AVStream& stream) {
   packets.look_ahead([&](const AVPacket& packet) {
     if (packet.stream_index != audio.index) return false;
     if (packet.pts == AV_NOPTS_VALUE || audio.sample_rate_hz <= 0) return true;
-    const std::int64_t skip = av_rescale_q(priming(packet, *stream.codecpar),
+    const std::int64_t skip = av_rescale_q(priming_samples(packet, *stream.codecpar),
                                            AVRational{1, audio.sample_rate_hz}, stream.time_base);
     if (skip > 0) audio.start = MediaTime{to_us(packet.pts + skip, stream.time_base)};
     return true;
   });
+}
+
+bool has_usable_rate(const AVFrame& frame) {
+  return frame.sample_rate >= kLowestRateHz && frame.sample_rate <= kHighestRateHz;
 }
 
 MediaTime find_origin(const MediaInfo& info) {
@@ -112,6 +106,7 @@ class MediaReader::Impl {
         packets_(file_),
         luma_(file_.name(), options_.max_pixels) {
     choose_streams();
+    info_.timing = find_timing(file_, packets_, info_, source, options_.max_pixels);
     origin_ = find_origin(info_);
     if (options_.start) begin_ = origin_ + *options_.start;
     if (options_.duration) end_ = begin_.value_or(origin_) + *options_.duration;
@@ -124,6 +119,7 @@ class MediaReader::Impl {
   const Stats& stats() const { return stats_; }
 
   std::optional<Event> next() {
+    if (looks_for_channel_) choose_channel();
     while (events_.empty() && !finished_) step();
     update_stats();
     if (events_.empty()) return std::nullopt;
@@ -136,6 +132,9 @@ class MediaReader::Impl {
  private:
   void choose_streams();
   void open_decoders();
+  void open_sound();
+  void choose_channel();
+  void listen_to(const AudioChannel& channel);
   void enter_file();
   bool try_entry(std::int64_t time_us);
   void step();
@@ -168,6 +167,7 @@ class MediaReader::Impl {
   std::deque<Event> events_;
   Stats stats_;
   std::int64_t unreadable_frames_ = 0;
+  bool looks_for_channel_ = false;  // until the first `next`
   bool wait_for_key_ = false;
   bool video_past_end_ = false;
   bool finished_ = false;
@@ -200,13 +200,54 @@ void MediaReader::Impl::open_decoders() {
     picture_clock_.emplace(stream.time_base, stream.avg_frame_rate);
     orientation_ = orientation_of(display_matrix(stream));
   }
-  if (info_.audio && options_.decode_audio) {
-    AVStream& stream = *file_.stream(*info_.audio);
-    audio_decoder_.emplace(stream, options_.decoder_threads, options_.max_pixels, file_.name());
-    clips_.emplace(begin_, end_, [this](AudioClip clip) { events_.emplace_back(std::move(clip)); });
-    sound_.emplace([this](SamplePosition position, std::span<const float> samples) {
-      clips_->add(position, samples);
+  if (info_.audio && options_.decode_audio) open_sound();
+}
+
+void MediaReader::Impl::open_sound() {
+  AVStream& stream = *file_.stream(*info_.audio);
+  audio_decoder_.emplace(stream, options_.decoder_threads, options_.max_pixels, file_.name());
+  clips_.emplace(begin_, end_, [this](AudioClip clip) { events_.emplace_back(std::move(clip)); });
+  sound_.emplace([this](SamplePosition position, std::span<const float> samples) {
+    clips_->add(position, samples);
+  });
+  const AVChannelLayout& layout = stream.codecpar->ch_layout;
+  const AudioChannel channel = check_channel(layout, options_.audio_channel, file_.name());
+  if (channel.kind != AudioChannel::Kind::kAutomatic) {
+    listen_to(channel);
+  } else if (layout.nb_channels > 1) {
+    looks_for_channel_ = true;
+  } else {
+    listen_to({.kind = AudioChannel::Kind::kDownmix});
+  }
+}
+
+void MediaReader::Impl::listen_to(const AudioChannel& channel) {
+  mixer_ = MonoMixer(channel);
+  stats_.audio_channel = channel.to_string();
+}
+
+// With a decoder of its own, so that the real one begins with the first packet.
+void MediaReader::Impl::choose_channel() {
+  looks_for_channel_ = false;
+  ChannelChoice choice;
+  Decoder decoder(*file_.stream(*info_.audio), 1, options_.max_pixels, file_.name());
+  packets_.look_ahead([&](const AVPacket& packet) {
+    if (packet.stream_index != *info_.audio) return false;
+    decoder.decode(&packet, [&](const AVFrame& frame) {
+      if (has_usable_rate(frame)) choice.add(frame);
     });
+    return choice.enough();
+  });
+  const ChannelChoice::Answer answer = choice.answer();
+  listen_to(answer.channel);
+  if (answer.channel.kind == AudioChannel::Kind::kDownmix) return;
+  if (answer.cancels) {
+    log(LogLevel::kWarning,
+        "the channels of the sound cancel each other when mixed; channel used: " +
+            stats_.audio_channel);
+  } else {
+    log(LogLevel::kInfo, "speech is clearer in one channel than in the mix of all; channel used: " +
+                             stats_.audio_channel);
   }
 }
 
@@ -279,7 +320,7 @@ void MediaReader::Impl::on_picture(const AVFrame& frame) {
 
 void MediaReader::Impl::on_sound(const AVFrame& frame) {
   const std::span<const float> samples = mixer_.mix(frame);
-  if (samples.empty() || frame.sample_rate < kLowestRateHz || frame.sample_rate > kHighestRateHz) {
+  if (samples.empty() || !has_usable_rate(frame)) {
     ++unreadable_frames_;
     return;
   }
@@ -303,6 +344,10 @@ void MediaReader::Impl::finish(bool at_end) {
     clips_->finish();
   }
   stats_.truncated = at_end && packets_.truncated();
+  if (mixer_.missed_channel()) {
+    log(LogLevel::kWarning, "parts of the sound have no channel " + stats_.audio_channel +
+                                "; all of their channels were mixed");
+  }
   if (packets_.clock_jumps() > 0) {
     log(LogLevel::kWarning, "the clock of the file jumps " +
                                 std::to_string(packets_.clock_jumps()) +

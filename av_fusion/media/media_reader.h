@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <variant>
 
 #include "av_fusion/core/log_sink.h"
 #include "av_fusion/core/media_time.h"
+#include "av_fusion/media/audio_channel.h"
 #include "av_fusion/media/audio_clip.h"
 #include "av_fusion/media/media_info.h"
 #include "av_fusion/media/media_source.h"
@@ -30,11 +32,19 @@ namespace av_fusion {
 /// not is dropped). Luma of any pixel format, always stretched to 0 (black) .. 255 (white);
 /// turned upright, scaled to square pixels. The size may change within a stream.
 ///
-/// Sound: mixed to mono (centre 1, left and right 0.71, surrounds 0.5, no LFE, divided by the
-/// sum), resampled to `AudioClip::kSampleRateHz`. Clips rise in time and last at most one second;
-/// a clip that follows without a hole starts where the one before ended, to within a sample. Holes
-/// in the timestamps become silence up to 10 s; a longer hole leaves a hole between two clips.
-/// NaN and infinity become 0, and values are limited to -8 .. 8.
+/// Sound: one channel as `Options::audio_channel` says, or mixed to mono (centre 1, left and right
+/// 0.71, surrounds 0.5, no LFE, divided by the sum); resampled to `AudioClip::kSampleRateHz`. Clips
+/// rise in time and last at most one second; a clip that follows without a hole starts where the
+/// one before ended, to within a sample. Holes in the timestamps become silence up to 10 s; a
+/// longer hole leaves a hole between two clips. NaN and infinity become 0, and values are limited
+/// to -8 .. 8.
+///
+/// The automatic channel: the first `next` looks at 20 s with sound of a stream with two channels
+/// or more, as far as they come within 60 s, 4096 packets and 64 MiB, which it reads ahead and
+/// keeps. The down-mix is taken unless its channels cancel each other (antiphase) or another part
+/// is clearly better to understand: the centre beside music, the one side that speaks, the
+/// difference. Two channels that both speak stay mixed. `Stats::audio_channel` and a remark in the
+/// log say so. For a live source name the channel, else the first picture waits for that look.
 ///
 /// Damaged data is skipped and counted (`stats`), never thrown. Memory is bounded and does not grow
 /// with the length of the file. Movable; one thread at a time; a moved-from reader may only be
@@ -47,6 +57,7 @@ class MediaReader {
   struct Options {
     std::optional<int> video_stream;  ///< container stream number; default: the best moving picture
     std::optional<int> audio_stream;  ///< container stream number; default: the best sound
+    AudioChannel audio_channel;       ///< which channel of the sound; default: automatic
     bool decode_video = true;         ///< false: no pictures are handed out
     bool decode_audio = true;         ///< false: no sound is handed out
     std::optional<MediaDuration> start;     ///< begin this long after `origin()`; >= 0
@@ -65,6 +76,8 @@ class MediaReader {
     std::optional<MediaTime> last_picture;
     std::optional<MediaTime> first_sample;
     std::optional<MediaTime> end_of_sound;  ///< one sample after the last
+    std::string audio_channel;              ///< `AudioChannel::to_string` of what is handed out;
+                                            ///< empty: no sound, or not decided yet
     int audio_gaps = 0;                     ///< holes in the sound of more than 20 ms
     std::int64_t decode_errors = 0;         ///< packets or frames skipped because of damage
     std::int64_t dropped_pictures = 0;      ///< pictures whose time did not rise
@@ -77,10 +90,10 @@ class MediaReader {
   /// Opens `source`, chooses the streams and goes to `options.start`. Without a moving picture or
   /// without sound the reader works and `info()` says so.
   ///
-  /// Throws `Error`: kNotFound (no such file, or no such stream: the text lists those there are),
-  /// kIo (cannot be read, is a directory), kCorruptData (empty, damaged, or not a media file),
-  /// kUnsupported (no decoder, a picture above `max_pixels`, a playlist), kInvalidArgument (an
-  /// option out of range), and whatever the source's callbacks throw.
+  /// Throws `Error`: kNotFound (no such file, or no such stream or channel: the text lists those
+  /// there are), kIo (cannot be read, is a directory), kCorruptData (empty, damaged, or not a media
+  /// file), kUnsupported (no decoder, a picture above `max_pixels`, a playlist), kInvalidArgument
+  /// (an option out of range), and whatever the source's callbacks throw.
   explicit MediaReader(MediaSource source);
   MediaReader(MediaSource source, Options options);
   ~MediaReader();

@@ -1,6 +1,9 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <exception>
+#include <new>
+#include <utility>
 
 #include "av_fusion/media/packet_queue_internal.h"
 
@@ -32,10 +35,17 @@ PacketQueue::PacketQueue(InputFile& file)
 }
 
 FfmpegPtr<AVPacket> PacketQueue::next() {
-  if (queue_.empty()) return read();
+  if (queue_.empty()) {
+    rethrow_source_error();
+    return read();
+  }
   FfmpegPtr<AVPacket> packet = std::move(queue_.front());
   queue_.pop_front();
   return packet;
+}
+
+void PacketQueue::rethrow_source_error() {
+  if (source_error_) std::rethrow_exception(std::exchange(source_error_, nullptr));
 }
 
 bool PacketQueue::look_ahead(const std::function<bool(const AVPacket&)>& enough) {
@@ -44,8 +54,15 @@ bool PacketQueue::look_ahead(const std::function<bool(const AVPacket&)>& enough)
     bytes += packet->size;
     if (enough(*packet)) return true;
   }
-  while (queue_.size() < kMaxQueuedPackets && bytes < kMaxQueuedBytes) {
-    FfmpegPtr<AVPacket> packet = read();
+  while (queue_.size() < kMaxQueuedPackets && bytes < kMaxQueuedBytes && !source_error_) {
+    FfmpegPtr<AVPacket> packet;
+    try {
+      packet = read();
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (...) {
+      source_error_ = std::current_exception();
+    }
     if (packet == nullptr) return false;
     bytes += packet->size;
     queue_.push_back(std::move(packet));
@@ -57,6 +74,7 @@ bool PacketQueue::look_ahead(const std::function<bool(const AVPacket&)>& enough)
 bool PacketQueue::seek(int stream, std::int64_t time_us) {
   if (!file_.seek(stream, time_us)) return false;
   queue_.clear();
+  source_error_ = nullptr;
   at_end_ = false;
   read_error_ = false;
   if (repair_) repair_.emplace(file_.stream_count());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -22,7 +23,11 @@ class PacketQueue {
 
   /// Looks through the queue and reads ahead until `enough` says so of a packet, or to the end or
   /// the bound (4096 packets, 64 MiB). The packets stay in the queue. True if `enough` was content.
+  /// What the source throws meanwhile is thrown by `next` in the place of the packet.
   bool look_ahead(const std::function<bool(const AVPacket&)>& enough);
+
+  /// Throws at once what the source has thrown during a look ahead, if anything.
+  void rethrow_source_error();
 
   /// Throws the queue away and goes to the last key frame of `stream` (-1: any) not after
   /// `time_us`.
@@ -42,7 +47,8 @@ class PacketQueue {
   std::deque<FfmpegPtr<AVPacket>> queue_;
   std::optional<TimestampRepair> repair_;
   std::vector<std::optional<std::int64_t>> ends_us_;  // of each stream, as delivered
-  std::vector<bool> broken_off_;  // the last packet of each stream came incomplete
+  std::vector<bool> broken_off_;     // the last packet of each stream came incomplete
+  std::exception_ptr source_error_;  // thrown by the source during a look ahead
   bool at_end_ = false;
   bool read_error_ = false;
 };

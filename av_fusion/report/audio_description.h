@@ -11,8 +11,9 @@ struct AudioDescription {
   std::string codec;
   int sample_rate_hz = 0;
   int channels = 0;
-  double start_s = 0;  ///< presentation time of the first sample
-  int gaps = 0;        ///< holes in the timestamps that were kept as silence
+  std::string channel;  ///< what was listened to: "downmix", "difference", a name or a number
+  double start_s = 0;   ///< presentation time of the first sample
+  int gaps = 0;         ///< holes in the timestamps that were kept as silence
 };
 
 }  // namespace av_fusion

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "av_fusion/report/audio_description.h"
+#include "av_fusion/report/container_timing_description.h"
 #include "av_fusion/report/video_description.h"
 
 namespace av_fusion {
@@ -16,6 +17,7 @@ struct InputDescription {
   std::optional<double> duration_s;
   std::optional<VideoDescription> video;
   std::optional<AudioDescription> audio;
+  std::optional<ContainerTimingDescription> container_timing;
   bool truncated = false;  ///< the file ends before its own header says
 };
 

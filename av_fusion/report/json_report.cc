@@ -69,8 +69,22 @@ Json audio_json(const AudioDescription& audio) {
           {"codec", text(audio.codec)},
           {"sample_rate_hz", positive(audio.sample_rate_hz)},
           {"channels", positive(audio.channels)},
+          {"channel", text(audio.channel)},
           {"start_s", seconds(audio.start_s)},
           {"gaps", audio.gaps}};
+}
+
+Json timing_json(const ContainerTimingDescription& timing) {
+  const auto time = [](double value) { return seconds(value); };
+  const auto length = [](double value) { return ms(value); };
+  const auto flag = [](bool value) { return value; };
+  return {{"video_start_s", optional(timing.video_start_s, time)},
+          {"audio_start_s", optional(timing.audio_start_s, time)},
+          {"video_stored_s", optional(timing.video_stored_s, time)},
+          {"audio_stored_s", optional(timing.audio_stored_s, time)},
+          {"audio_priming_ms", optional(timing.audio_priming_ms, length)},
+          {"edit_list", optional(timing.edit_list, flag)},
+          {"offset_if_ignored_ms", optional(timing.offset_if_ignored_ms, length)}};
 }
 
 Json input_json(const InputDescription& input) {
@@ -80,6 +94,7 @@ Json input_json(const InputDescription& input) {
           {"duration_s", optional(input.duration_s, duration)},
           {"video", optional(input.video, video_json)},
           {"audio", optional(input.audio, audio_json)},
+          {"container_timing", optional(input.container_timing, timing_json)},
           {"truncated", input.truncated}};
 }
 

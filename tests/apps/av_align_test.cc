@@ -108,10 +108,19 @@ TEST_F(AvAlign, ReportSaysWhatWasUsed) {
   EXPECT_FALSE(model.at("training_data").get<std::string>().empty());
   const json& input = report.at("input");
   EXPECT_EQ(input.at("path"), kSample);
+  EXPECT_EQ(input.at("audio").at("channel"), "downmix");
   EXPECT_EQ(input.at("video").at("codec"), "h264");
   EXPECT_GT(input.at("video").at("width").get<int>(), 0);
   EXPECT_GT(input.at("duration_s").get<double>(), 1);
   EXPECT_EQ(input.at("truncated"), false);
+  // The sample's AAC has a packet of priming, which its edit list hides.
+  const json& timing = input.at("container_timing");
+  EXPECT_EQ(timing.at("video_start_s"), 0);
+  EXPECT_EQ(timing.at("audio_start_s"), 0);
+  EXPECT_EQ(timing.at("edit_list"), true);
+  const double priming_ms = timing.at("audio_priming_ms").get<double>();
+  EXPECT_NEAR(priming_ms, 1024e3 / input.at("audio").at("sample_rate_hz").get<int>(), 0.01);
+  EXPECT_NEAR(timing.at("offset_if_ignored_ms").get<double>(), -priming_ms, 0.1);
   const json& performance = report.at("performance");
   EXPECT_EQ(performance.at("threads"), 2);
   EXPECT_GT(performance.at("wall_s").get<double>(), 0);
@@ -298,10 +307,13 @@ TEST_F(AvAlignMedia, ObeysTheTimesOfTheContainer) {
   // The same shift, but only in the timestamps.
   const std::string later =
       folder_.make("later.mkv", {"-i", kSample, "-itsoffset", "0.2", "-i", kSample, "-map", "0:v",
-                                 "-map", "1:a", "-c", "copy"});
+                                 "-map", "1:a", "-c:v", "copy", "-c:a", "pcm_s16le"});
   const json report = report_on(later);
   ASSERT_TRUE(report.at("offset_ms").is_number()) << report.at("reason");
   EXPECT_NEAR(report.at("offset_ms").get<double>(), true_sample_offset_ms() - 200, 40);
+  // Who ignores them undoes the shift.
+  EXPECT_NEAR(report.at("input").at("container_timing").at("offset_if_ignored_ms").get<double>(),
+              200, 1);
 }
 
 // ---------------------------------------------------------------- names and streams
@@ -347,6 +359,44 @@ TEST_F(AvAlignMedia, ListsAndChoosesStreams) {
   expect_complaint(av_align({"--audio-stream", "7", file}), 3, "7");
 }
 
+TEST_F(AvAlignMedia, ListensToTheChannelThatSpeaks) {
+  // The voice on the right, noise on the left.
+  const std::string file = folder_.make(
+      "right.mkv", {"-i", kSample, "-filter_complex",
+                    "anoisesrc=d=9.8:r=16000:a=0.2:s=1[n];[0:a]aresample=16000[s];"
+                    "[n][s]join=inputs=2:channel_layout=stereo[a]",
+                    "-map", "0:v", "-map", "[a]", "-c:v", "copy", "-c:a", "pcm_s16le"});
+  const ProgramResult result = av_align({"-o", "-", file});
+  const json chosen = report_of(result);
+  EXPECT_EQ(chosen.at("input").at("audio").at("channel"), "FR");
+  ASSERT_TRUE(chosen.at("offset_ms").is_number()) << chosen.at("reason");
+  EXPECT_NEAR(chosen.at("offset_ms").get<double>(), true_sample_offset_ms(), 40);
+  EXPECT_EQ(lines_of(result.err), 1U) << result.err;
+  for (const char* name : {"FR", "fr", "1"}) {
+    const json named = report_on(file, {"--audio-channel", name, "--duration", "1"});
+    EXPECT_EQ(named.at("input").at("audio").at("channel"), "FR");
+  }
+  const json left = report_on(file, {"--audio-channel", "FL"});
+  EXPECT_EQ(left.at("input").at("audio").at("channel"), "FL");
+  EXPECT_NE(left.at("status"), "measured");
+  const json mixed = report_on(file, {"--audio-channel", "downmix", "--duration", "1"});
+  EXPECT_EQ(mixed.at("input").at("audio").at("channel"), "downmix");
+  expect_complaint(av_align({"--audio-channel", "FC", file}), 3,
+                   "no channel \"FC\"; channels are: 0 (FL), 1 (FR)");
+}
+
+TEST_F(AvAlignMedia, ListensToAntiphaseAndSaysSo) {
+  const std::string file = folder_.make(
+      "anti.mkv",
+      {"-i", kSample, "-af", "pan=stereo|c0=c0|c1=-1*c0", "-c:v", "copy", "-c:a", "pcm_s16le"});
+  const ProgramResult result = av_align({"-o", "-", file});
+  const json report = report_of(result);
+  EXPECT_EQ(report.at("input").at("audio").at("channel"), "difference");
+  ASSERT_TRUE(report.at("offset_ms").is_number()) << report.at("reason");
+  EXPECT_NEAR(report.at("offset_ms").get<double>(), true_sample_offset_ms(), 40);
+  EXPECT_NE(result.err.find("cancel each other"), std::string::npos) << result.err;
+}
+
 // ---------------------------------------------------------------- arguments
 
 TEST_F(AvAlign, WrongArguments) {
@@ -368,6 +418,10 @@ TEST_F(AvAlign, WrongArguments) {
       {{kSample, "--threads", "2.5"}, "--threads"},
       {{kSample, "--threads", "99999999999999999999"}, "--threads"},
       {{kSample, "--audio-stream", "-1"}, "--audio-stream"},
+      {{kSample, "--audio-channel", ""}, "audio channel"},
+      {{kSample, "--audio-channel", "left one"}, "left one"},
+      {{kSample, "--audio-channel", "FR"}, "channels are: 0 (FC)"},
+      {{kSample, "--audio-channel", "difference"}, "two channels"},
       {{kSample, "--tolerance", "generous"}, "generous"},
       {{kSample, "--tolerance", "nan,nan"}, "nan"},
       {{kSample, "--start", "1", "--start", "2"}, "--start"},
@@ -404,7 +458,8 @@ TEST_F(AvAlign, HelpExplainsTheSign) {
   EXPECT_EQ(result.err, "");
   for (const char* text :
        {"offset_ms > 0 means sound early (the sound comes before the picture it belongs to)",
-        "ITU-R BT.1359-1", "--max-offset", "--tolerance", "itu-r-bt1359", "Exit codes"}) {
+        "ITU-R BT.1359-1", "--max-offset", "--audio-channel", "--tolerance", "itu-r-bt1359",
+        "Exit codes"}) {
     EXPECT_NE(result.out.find(text), std::string::npos) << text;
   }
 }

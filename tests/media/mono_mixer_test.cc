@@ -28,8 +28,9 @@ FfmpegPtr<AVFrame> frame_of(AVSampleFormat format, const std::vector<T>& channel
 }
 
 template <typename T>
-float mixed(AVSampleFormat format, const std::vector<T>& channels) {
-  MonoMixer mixer;
+float mixed(AVSampleFormat format, const std::vector<T>& channels,
+            const std::string& channel = "downmix") {
+  MonoMixer mixer(AudioChannel::parse(channel));
   return mixer.mix(*frame_of(format, channels)).front();
 }
 
@@ -57,6 +58,53 @@ TEST(MonoMixerTest, ManyChannelsWithoutNamesWeighTheSame) {
 TEST(MonoMixerTest, NotFiniteIsSilence) {
   EXPECT_EQ(mixed<float>(AV_SAMPLE_FMT_FLT, {std::nanf(""), 0.5F}), 0.25F);
   EXPECT_EQ(mixed<double>(AV_SAMPLE_FMT_DBL, {INFINITY}), 0.0F);
+}
+
+TEST(MonoMixerTest, TakesOneChannelByNumberOrName) {
+  const std::vector<float> six = {1, 2, 3, 4, 5, 6};  // FL FR FC LFE BL BR
+  for (const AVSampleFormat format : {AV_SAMPLE_FMT_FLT, AV_SAMPLE_FMT_FLTP}) {
+    EXPECT_EQ(mixed(format, six, "0"), 1);
+    EXPECT_EQ(mixed(format, six, "5"), 6);
+    EXPECT_EQ(mixed(format, six, "FC"), 3);
+    EXPECT_EQ(mixed(format, six, "LFE"), 4);
+  }
+  EXPECT_EQ(mixed<float>(AV_SAMPLE_FMT_FLT, {7}, "FC"), 7);
+}
+
+TEST(MonoMixerTest, TakesTheDifferenceOfTwo) {
+  EXPECT_EQ(mixed<float>(AV_SAMPLE_FMT_FLT, {3, 1}, "difference"), 1);
+  EXPECT_EQ(mixed<std::int16_t>(AV_SAMPLE_FMT_S16P, {16384, -16384}, "difference"), 0.5F);
+}
+
+TEST(MonoMixerTest, MixesWhenTheChannelIsMissing) {
+  MonoMixer mixer(AudioChannel::parse("FC"));
+  EXPECT_EQ(mixer.mix(*frame_of<float>(AV_SAMPLE_FMT_FLT, {0, 0, 4, 0, 0, 0})).front(), 4);
+  EXPECT_FALSE(mixer.missed_channel());
+  EXPECT_EQ(mixer.mix(*frame_of<float>(AV_SAMPLE_FMT_FLT, {2, 4})).front(), 3);
+  EXPECT_TRUE(mixer.missed_channel());
+}
+
+TEST(MonoMixerTest, NamesChannels) {
+  const auto names = [](const AVChannelLayout& layout) {
+    std::string list;
+    for (const AudioChannel& channel : channels_of(layout)) list += channel.to_string() + " ";
+    return list;
+  };
+  AVChannelLayout layout{};
+  av_channel_layout_default(&layout, 6);
+  EXPECT_EQ(names(layout), "FL FR FC LFE BL BR ");
+  layout = {};
+  layout.order = AV_CHANNEL_ORDER_UNSPEC;
+  layout.nb_channels = 11;
+  EXPECT_EQ(names(layout), "0 1 2 3 4 5 6 7 8 9 10 ");
+  AVChannelCustom twins[3] = {};
+  twins[0].id = twins[1].id = AV_CHAN_FRONT_LEFT;
+  twins[2].id = AV_CHAN_UNUSED;
+  layout = {};
+  layout.order = AV_CHANNEL_ORDER_CUSTOM;
+  layout.nb_channels = 3;
+  layout.u.map = twins;
+  EXPECT_EQ(names(layout), "FL 1 2 ");
 }
 
 }  // namespace

@@ -77,7 +77,9 @@ ReportContext full_context() {
   context.input.container = "mov,mp4";
   context.input.duration_s = 3.04;
   context.input.video = VideoDescription{0, "h264", 640, 480, 30000.0 / 1001, false, 90, 0};
-  context.input.audio = AudioDescription{1, "aac", 48000, 2, -0.021, 1};
+  context.input.audio = AudioDescription{1, "aac", 48000, 2, "downmix", -0.021, 1};
+  context.input.container_timing =
+      ContainerTimingDescription{0, 0.178, -1.28, 0.1567, 21.333, true, 1436.7};
   context.tolerance = find_tolerance("ebu-r37");
   context.performance = PerformanceFigures{0.5, 6.08, 2, 123.4};
   return context;
@@ -114,7 +116,11 @@ TEST(JsonReport, MeasuredReportFollowsTheSchemaAndSaysWhatWasFound) {
       "height": 480, "average_fps": 29.97003, "variable_rate": false, "rotation_deg": 90,
       "start_s": 0})"));
   EXPECT_EQ(report["input"]["audio"], json::parse(R"({"stream": 1, "codec": "aac",
-      "sample_rate_hz": 48000, "channels": 2, "start_s": -0.021, "gaps": 1})"));
+      "sample_rate_hz": 48000, "channels": 2, "channel": "downmix", "start_s": -0.021,
+      "gaps": 1})"));
+  EXPECT_EQ(report["input"]["container_timing"], json::parse(R"({"video_start_s": 0,
+      "audio_start_s": 0.178, "video_stored_s": -1.28, "audio_stored_s": 0.1567,
+      "audio_priming_ms": 21.33, "edit_list": true, "offset_if_ignored_ms": 1436.7})"));
   EXPECT_EQ(report["tool"]["model"]["training_data"], "clips of 40 people");
   EXPECT_EQ(report["performance"], json::parse(R"({"wall_s": 0.5, "speed_x_realtime": 6.08,
       "threads": 2, "peak_rss_mb": 123.4})"));
@@ -170,6 +176,13 @@ TEST(JsonReport, TheSchemaBites) {
       [](json& r) { r["input"]["video"]["stream"] = -1; },
       [](json& r) { r["input"]["audio"]["channels"] = 1.5; },
       [](json& r) { r["input"]["audio"]["pitch"] = 1; },
+      [](json& r) { r["input"]["audio"]["channel"] = 2; },
+      [](json& r) { r["input"]["audio"]["channel"] = "auto"; },
+      [](json& r) { r["input"]["audio"]["channel"] = ""; },
+      [](json& r) { r["input"]["container_timing"].erase("edit_list"); },
+      [](json& r) { r["input"]["container_timing"]["audio_priming_ms"] = -1; },
+      [](json& r) { r["input"]["container_timing"]["offset_if_ignored_ms"] = "21"; },
+      [](json& r) { r["input"]["container_timing"]["more"] = 1; },
       [](json& r) { r["input"]["truncated"] = nullptr; },
       [](json& r) { r["tolerance"]["late_ms"] = 60; },
       [](json& r) { r["tolerance"]["early_ms"] = -1; },
@@ -191,6 +204,34 @@ TEST(JsonReport, TheSchemaBites) {
     mutations[i](report);
     EXPECT_NE(problems_of(report), "") << "mutation " << i;
   }
+}
+
+TEST(JsonReport, NamesTheChannel) {
+  ReportContext context = full_context();
+  for (const char* channel : {"downmix", "difference", "FC", "LFE2", "0", "12"}) {
+    context.input.audio->channel = channel;
+    const json report = json::parse(to_json(measured(), context));
+    EXPECT_EQ(problems_of(report), "") << channel;
+    EXPECT_EQ(report["input"]["audio"]["channel"], channel);
+  }
+  context.input.audio->channel.clear();
+  json report = json::parse(to_json(measured(), context));
+  EXPECT_TRUE(report["input"]["audio"]["channel"].is_null());
+  report["input"]["audio"].erase("channel");  // as the first programs of this version wrote it
+  EXPECT_EQ(problems_of(report), "");
+}
+
+TEST(JsonReport, UnknownTimingIsNull) {
+  ReportContext context = full_context();
+  context.input.container_timing = ContainerTimingDescription();
+  json report = json::parse(to_json(measured(), context));
+  EXPECT_EQ(problems_of(report), "");
+  EXPECT_EQ(report["input"]["container_timing"].size(), 7U);
+  for (const auto& [name, value] : report["input"]["container_timing"].items()) {
+    EXPECT_TRUE(value.is_null()) << name;
+  }
+  report["input"].erase("container_timing");  // as the first programs of this version wrote it
+  EXPECT_EQ(problems_of(report), "");
 }
 
 TEST(JsonReport, FieldsOfLaterVersionsAreReserved) {
