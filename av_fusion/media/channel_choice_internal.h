@@ -14,15 +14,11 @@ namespace av_fusion {
 /// Finds out from a piece of sound which of its channels to listen to.
 ///
 /// Compares the down-mix, each of the first 16 channels, and of two channels their difference, by
-/// `SpeechMeter`. The down-mix stays unless
-///  - it cancels out: its power is under a tenth of what independent channels would give; or
-///  - the centre holds speech and is 2 dB better than it; or
-///  - the difference holds speech and is 8 dB better than it; or
-///  - another channel holds speech and is 4 dB better than it, and none that would be left out
-///  holds
-///    speech as well (two people with a microphone each).
-/// What is over 30 dB below the loudest channel is never taken. The difference goes before a single
-/// channel that is less than 2 dB better.
+/// `SpeechMeter`. The down-mix stays unless it cancels out (its power is under a tenth of what
+/// independent channels would give), or one of these holds speech and beats it: the centre by 2 dB;
+/// the difference by 8 dB; another channel by 4 dB, if none that would be left out holds speech as
+/// well (two people with a microphone each). What is over 30 dB below the loudest channel is never
+/// taken. The difference goes before a single channel that is less than 2 dB better.
 class ChannelChoice {
  public:
   struct Answer {
