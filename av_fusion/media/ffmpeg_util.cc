@@ -1,4 +1,6 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "av_fusion/media/ffmpeg_util_internal.h"
 
 namespace av_fusion {
@@ -9,8 +11,13 @@ std::string ffmpeg_words(int error) {
   return text;
 }
 
+std::int64_t limited_us(std::int64_t us) {
+  constexpr std::int64_t kLimitUs = std::int64_t{1} << 60;
+  return std::clamp(us, -kLimitUs, kLimitUs);
+}
+
 std::int64_t to_us(std::int64_t stamp, AVRational time_base) {
-  return av_rescale_q_rnd(stamp, time_base, kMicroseconds, AV_ROUND_NEAR_INF);
+  return limited_us(av_rescale_q_rnd(stamp, time_base, kMicroseconds, AV_ROUND_NEAR_INF));
 }
 
 std::int64_t frame_duration(const AVFrame& frame) {

@@ -49,7 +49,11 @@ inline constexpr AVRational kMicroseconds{1, 1000000};
 /// FFmpeg's own words for an error number.
 std::string ffmpeg_words(int error);
 
-/// Microseconds of a time stamp, rounded to the nearest.
+/// `us` limited to 2^60 (36,000 years) either way. A damaged file may hold any number; of limited
+/// ones a few can be added without overflow.
+std::int64_t limited_us(std::int64_t us);
+
+/// Microseconds of a time stamp, rounded to the nearest and limited.
 std::int64_t to_us(std::int64_t stamp, AVRational time_base);
 
 /// How long a decoded frame lasts in units of its stream's time base; 0 if unknown.

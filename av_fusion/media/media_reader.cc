@@ -77,7 +77,7 @@ void refine_start(StreamInfo& audio, PacketQueue& packets, const AVStream& strea
     if (packet.pts == AV_NOPTS_VALUE || audio.sample_rate_hz <= 0) return true;
     const std::int64_t skip = av_rescale_q(priming_samples(packet, *stream.codecpar),
                                            AVRational{1, audio.sample_rate_hz}, stream.time_base);
-    if (skip > 0) audio.start = MediaTime{to_us(packet.pts + skip, stream.time_base)};
+    if (skip > 0) audio.start = MediaTime{to_us(av_sat_add64(packet.pts, skip), stream.time_base)};
     return true;
   });
 }

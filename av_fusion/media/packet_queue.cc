@@ -108,7 +108,7 @@ void PacketQueue::note_end(const AVPacket& packet) {
   const std::int64_t stamp = packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
   if (stamp == AV_NOPTS_VALUE) return;
   const std::int64_t end_us =
-      to_us(stamp + packet.duration, file_.stream(packet.stream_index)->time_base);
+      to_us(av_sat_add64(stamp, packet.duration), file_.stream(packet.stream_index)->time_base);
   ends_us_[index] = std::max(ends_us_[index].value_or(end_us), end_us);
 }
 
@@ -129,12 +129,13 @@ bool PacketQueue::truncated() const {
     end_us = std::max(end_us.value_or(*ends_us_[index]), *ends_us_[index]);
     const AVStream& stream = *format->streams[index];
     if (stream.duration <= 0 || stream.start_time == AV_NOPTS_VALUE) continue;
-    const std::int64_t promised_us = to_us(stream.start_time + stream.duration, stream.time_base);
+    const std::int64_t promised_us =
+        to_us(av_sat_add64(stream.start_time, stream.duration), stream.time_base);
     if (is_short(promised_us, *ends_us_[index])) return true;
   }
   if (!end_us || format->duration <= 0) return false;
   const std::int64_t start_us = format->start_time != AV_NOPTS_VALUE ? format->start_time : 0;
-  return is_short(start_us + format->duration, *end_us);
+  return is_short(limited_us(start_us) + limited_us(format->duration), *end_us);
 }
 
 }  // namespace av_fusion

@@ -150,7 +150,8 @@ auto merit(const StreamInfo& stream) {
 MediaInfo describe(const InputFile& file) {
   MediaInfo info;
   info.container = file.format()->iformat->name;
-  if (file.format()->duration > 0) info.duration = MediaDuration{file.format()->duration};
+  if (file.format()->duration > 0)
+    info.duration = MediaDuration{limited_us(file.format()->duration)};
   for (int index = 0; index < file.stream_count(); ++index) {
     info.streams.push_back(describe_stream(file, index));
   }

@@ -21,13 +21,14 @@ void TimestampRepair::apply(AVPacket& packet, AVRational time_base) {
   const std::int64_t raw_us = to_us(stamp, time_base);
   if (stream.expected_us && is_jump(raw_us + shifts_us_[stream.part] - *stream.expected_us)) {
     ++stream.part;
-    if (stream.part == shifts_us_.size()) shifts_us_.push_back(*stream.expected_us - raw_us);
+    if (stream.part == shifts_us_.size())
+      shifts_us_.push_back(limited_us(*stream.expected_us - raw_us));
   }
   const std::int64_t shift_us = shifts_us_[stream.part];
-  stream.expected_us = raw_us + shift_us + to_us(packet.duration, time_base);
+  stream.expected_us = limited_us(raw_us + shift_us + to_us(packet.duration, time_base));
   const std::int64_t shift = av_rescale_q(shift_us, kMicroseconds, time_base);
-  if (packet.pts != AV_NOPTS_VALUE) packet.pts += shift;
-  if (packet.dts != AV_NOPTS_VALUE) packet.dts += shift;
+  if (packet.pts != AV_NOPTS_VALUE) packet.pts = av_sat_add64(packet.pts, shift);
+  if (packet.dts != AV_NOPTS_VALUE) packet.dts = av_sat_add64(packet.dts, shift);
 }
 
 }  // namespace av_fusion

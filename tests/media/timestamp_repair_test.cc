@@ -1,6 +1,8 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "av_fusion/media/timestamp_repair_internal.h"
 
 namespace av_fusion {
@@ -44,6 +46,25 @@ TEST_F(TimestampRepairTest, MovesBothStreamsByTheSameAmount) {
   EXPECT_EQ(apply(0, 1000), 120);  // and back
   EXPECT_EQ(apply(1, 1025), 145);
   EXPECT_EQ(repair_.jumps(), 2);
+}
+
+// Stamps as damaged files have them; found by the fuzzer. The sanitizers watch the sums.
+TEST(FarStamps, AreLimitedSoThatTheyCanBeAdded) {
+  constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(to_us(kFar, {1, 1}), std::int64_t{1} << 60);
+  EXPECT_EQ(to_us(-kFar, {1, 1}), -(std::int64_t{1} << 60));
+  EXPECT_EQ(to_us(1'000'000'000, {1, 1000}), 1'000'000'000'000);
+
+  TimestampRepair repair(1);
+  FfmpegPtr<AVPacket> packet = own(av_packet_alloc());
+  packet->stream_index = 0;
+  for (const std::int64_t stamp : {kFar, -kFar, kFar - 1, std::int64_t{0}, -kFar}) {
+    packet->dts = stamp;
+    packet->pts = stamp;
+    packet->duration = kFar;
+    repair.apply(*packet, {1, 1000});
+  }
+  EXPECT_GT(repair.jumps(), 0);
 }
 
 }  // namespace
