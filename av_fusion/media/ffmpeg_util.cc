@@ -1,5 +1,6 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
 
 #include "av_fusion/media/ffmpeg_util_internal.h"
 
@@ -17,7 +18,9 @@ std::int64_t limited_us(std::int64_t us) {
 }
 
 std::int64_t to_us(std::int64_t stamp, AVRational time_base) {
-  return limited_us(av_rescale_q_rnd(stamp, time_base, kMicroseconds, AV_ROUND_NEAR_INF));
+  const std::int64_t us = av_rescale_q_rnd(stamp, time_base, kMicroseconds, AV_ROUND_NEAR_INF);
+  const bool overflows = us == std::numeric_limits<std::int64_t>::min();  // FFmpeg's sign for it
+  return limited_us(overflows && stamp > 0 ? std::numeric_limits<std::int64_t>::max() : us);
 }
 
 std::int64_t frame_duration(const AVFrame& frame) {
