@@ -312,6 +312,18 @@ TEST(AttentionUse, AccumulateAddsToTheOutput) {
   reference::expect_close(x, expected, 1e-5, "x + attention(x)");
 }
 
+// One query does not wait for the projections of all keys and values: there is no memory for them.
+TEST(AttentionUse, FewQueriesDoNotProjectAllKeys) {
+  const Sizes s{1, 1, 4000, 4, 16};
+  const MultiHeadAttention layer(random_params(s, 64, 64, 64));
+  const Tensor<float> x = reference::random({1, 1, 64}, 1);
+  const Tensor<float> y = reference::random({1, s.keys, 64}, 2);
+  Tensor<float> out(x.shape());
+  ExecContext context;
+  layer.forward(context, x.view(), y.view(), y.view(), out.view());
+  EXPECT_LT(context.scratch_bytes(), static_cast<std::size_t>(s.keys) * 64 * sizeof(float));
+}
+
 // A few queries take another way through the layer than many: each must give what it would among
 // the others.
 TEST(AttentionUse, OneQueryGetsWhatItGetsAmongMany) {
