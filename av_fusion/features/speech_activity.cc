@@ -23,6 +23,7 @@ constexpr float kMinSpanDb = 6;
 constexpr float kLoudShare = 0.35F;
 constexpr float kMinFlux = 0.1F;  // mean change of a band within 40 ms, natural log
 constexpr float kSilence = 1e-10F;
+constexpr float kNoSound = -1000;  // power and level of frames that are not valid
 
 using Spectrum = std::array<float, LogMelExtractor::kBands>;
 
@@ -78,6 +79,7 @@ struct SpeechActivity::Impl {
   std::vector<float> scratch;
 
   void add(const Spectrum& spectrum);
+  void add_missing();
   void advance();
   void add_level(std::int64_t frame);
   bool is_loud(std::int64_t frame);
@@ -92,14 +94,23 @@ void SpeechActivity::Impl::add(const Spectrum& spectrum) {
   power.values.push_back(power_of(spectrum));
 }
 
+void SpeechActivity::Impl::add_missing() {
+  flux.values.push_back(0);
+  last_spectra.clear();
+  power.values.push_back(kNoSound);
+}
+
 void SpeechActivity::Impl::add_level(std::int64_t frame) {
   float sum = 0;
   int count = 0;
   for (std::int64_t i = std::max<std::int64_t>(0, frame - kSmooth);
-       i < std::min(frame + kSmooth + 1, power.end()); ++i, ++count) {
+       i < std::min(frame + kSmooth + 1, power.end()); ++i) {
+    if (power[i] == kNoSound) continue;
     sum += power[i];
+    ++count;
   }
-  level.values.push_back(10 * std::log10(sum / static_cast<float>(count)));
+  const bool missing = power[frame] == kNoSound;
+  level.values.push_back(missing ? kNoSound : 10 * std::log10(sum / static_cast<float>(count)));
 }
 
 bool SpeechActivity::Impl::is_loud(std::int64_t frame) {
@@ -107,7 +118,9 @@ bool SpeechActivity::Impl::is_loud(std::int64_t frame) {
   const std::int64_t from = std::max<std::int64_t>(0, frame - kContext);
   const std::int64_t to = std::min(frame + kContext + 1, level.end());
   scratch.clear();
-  for (std::int64_t i = from; i < to; ++i) scratch.push_back(std::max(level[i], kMinLevelDb - 20));
+  for (std::int64_t i = from; i < to; ++i) {
+    if (level[i] != kNoSound) scratch.push_back(std::max(level[i], kMinLevelDb - 20));
+  }
   const float low = percentile(scratch, 0.1);
   const float high = percentile(scratch, 0.9);
   const float threshold = low + kLoudShare * (high - low);
@@ -160,8 +173,11 @@ void SpeechActivity::push(const FeatureSequence<float>& mel) {
   for (std::int64_t i = 0; i < mel.length(); ++i) {
     const float* row = mel.values.data() + i * LogMelExtractor::kBands;
     std::copy_n(row, spectrum.size(), spectrum.begin());
-    if (mel.valid[static_cast<std::size_t>(i)] == 0) spectrum.fill(std::log(1e-8F));
-    impl_->add(spectrum);
+    if (mel.valid[static_cast<std::size_t>(i)] == 0) {
+      impl_->add_missing();
+    } else {
+      impl_->add(spectrum);
+    }
     impl_->advance();
   }
 }

@@ -31,7 +31,8 @@ class SpeechActivity {
   SpeechActivity& operator=(SpeechActivity&&) noexcept;
 
   /// Takes the next frames of a `LogMelExtractor` with a hop of 10 ms, [n, 80]. Frames that are not
-  /// valid count as silence. Throws `Error(kShapeMismatch)` for other shapes and
+  /// valid (outside of the sound) are not speech and are not compared with: that sound begins or
+  /// ends is no sign of a voice. Throws `Error(kShapeMismatch)` for other shapes and
   /// `Error(kInvalidArgument)` after `finish`.
   void push(const FeatureSequence<float>& mel);
 

@@ -61,50 +61,76 @@ std::optional<std::int64_t> indexed_dts(AVStream& stream, std::int64_t position)
   return std::nullopt;
 }
 
-// When `stored`, the beginning of a stream without its edit list, would be presented. `obeyed` is
-// the beginning with it: found in the index of the other, it shows how the edit list moves times.
-std::optional<std::int64_t> presented(const Beginning& stored, const Beginning& obeyed,
-                                      AVStream& stream) {
-  if (stored.position < 0 || obeyed.position < 0) return std::nullopt;
-  if (stored.position == obeyed.position) return obeyed.pts;
-  const std::optional<std::int64_t> dts = indexed_dts(stream, obeyed.position);
-  if (!dts) return std::nullopt;
-  return av_sat_add64(stored.pts, av_sat_sub64(obeyed.dts, *dts));
-}
-
-bool is_edited(const std::optional<Beginning>& stored, const std::optional<Beginning>& obeyed) {
-  return stored && obeyed && (stored->pts != obeyed->pts || stored->position != obeyed->position);
-}
-
-// One stream of the two openings of a file.
-std::optional<MediaTime> stored_time(const std::optional<Beginning>& stored,
-                                     const std::optional<Beginning>& obeyed,
-                                     std::optional<int> index, const InputFile& raw) {
-  if (!stored || !obeyed) return std::nullopt;
-  AVStream& stream = *raw.stream(*index);
-  const std::optional<std::int64_t> pts = presented(*stored, *obeyed, stream);
-  if (!pts) return std::nullopt;
-  return MediaTime{to_us(*pts, stream.time_base)};
-}
-
-void look_behind_edit_lists(const Beginnings& obeyed, const MediaInfo& info,
-                            const MediaSource& source, std::int64_t max_pixels,
-                            ContainerTiming& timing) {
-  InputFile raw(source, max_pixels, InputFile::EditLists::kIgnored);
-  if (raw.stream_count() != static_cast<int>(info.streams.size())) return;
-  PacketQueue packets(raw);
-  const Beginnings stored = find_beginnings(raw, packets, info);
-  packets.rethrow_source_error();
-  timing.first_stored_picture = stored_time(stored.video, obeyed.video, info.video, raw);
-  timing.first_stored_sample = stored_time(stored.audio, obeyed.audio, info.audio, raw);
-  if (!timing.first_stored_picture && !timing.first_stored_sample) return;
-  timing.edit_list = is_edited(stored.video, obeyed.video) || is_edited(stored.audio, obeyed.audio);
+bool is_edited(const std::optional<Beginning>& ignored, const std::optional<Beginning>& obeyed) {
+  return ignored && obeyed &&
+         (ignored->pts != obeyed->pts || ignored->position != obeyed->position);
 }
 
 std::optional<MediaTime> time_of(const std::optional<Beginning>& beginning,
                                  std::optional<int> index, const InputFile& file) {
   if (!beginning) return std::nullopt;
   return MediaTime{to_us(beginning->pts, file.stream(*index)->time_base)};
+}
+
+void set_stored(const Beginnings& stored, const MediaInfo& info, const InputFile& file,
+                ContainerTiming& timing) {
+  timing.first_stored_picture = time_of(stored.video, info.video, file);
+  timing.first_stored_sample = time_of(stored.audio, info.audio, file);
+}
+
+// How far `obeyed`, where a stream begins with its edit list, is from its exact place on the time
+// line. `shifted` is the beginning of the same stream in `exact`, opened with that time line.
+std::int64_t deviation(const std::optional<Beginning>& shifted,
+                       const std::optional<Beginning>& obeyed, std::optional<int> index,
+                       const InputFile& exact) {
+  if (!shifted || !obeyed || shifted->position < 0 || obeyed->position < 0) return 0;
+  if (shifted->position == obeyed->position) return av_sat_sub64(shifted->pts, obeyed->pts);
+  const std::optional<std::int64_t> dts = indexed_dts(*exact.stream(*index), obeyed->position);
+  return dts ? av_sat_sub64(*dts, obeyed->dts) : 0;
+}
+
+// Opens `source` again, with its edit lists treated in another way.
+class Reopened {
+ public:
+  Reopened(const MediaSource& source, std::int64_t max_pixels, InputFile::EditLists edit_lists,
+           const MediaInfo& info)
+      : file_(source, max_pixels, edit_lists), packets_(file_) {
+    if (file_.stream_count() != static_cast<int>(info.streams.size())) return;
+    beginnings_ = find_beginnings(file_, packets_, info);
+    packets_.rethrow_source_error();
+  }
+
+  const InputFile& file() const { return file_; }
+  const Beginnings& beginnings() const { return beginnings_; }
+
+ private:
+  InputFile file_;
+  PacketQueue packets_;
+  Beginnings beginnings_;
+};
+
+void look_behind_edit_lists(const Beginnings& obeyed, MediaInfo& info, const MediaSource& source,
+                            std::int64_t max_pixels, PacketQueue& packets) {
+  ContainerTiming& timing = info.timing;
+  const Reopened raw(source, max_pixels, InputFile::EditLists::kIgnored, info);
+  const Beginnings& ignored = raw.beginnings();
+  if (!ignored.video && !ignored.audio) return;
+  timing.edit_list =
+      is_edited(ignored.video, obeyed.video) || is_edited(ignored.audio, obeyed.audio);
+  if (!*timing.edit_list) return set_stored(ignored, info, raw.file(), timing);
+
+  const Reopened exact(source, max_pixels, InputFile::EditLists::kShifted, info);
+  const Beginnings& shifted = exact.beginnings();
+  set_stored(shifted, info, exact.file(), timing);
+  const auto correct = [&](std::optional<int> index, std::int64_t ticks) {
+    if (ticks == 0) return;
+    packets.shift(*index, ticks);
+    std::optional<MediaTime>& start = info.streams[static_cast<std::size_t>(*index)].start;
+    const AVRational time_base = exact.file().stream(*index)->time_base;
+    if (start) *start = *start + MediaDuration{to_us(ticks, time_base)};
+  };
+  correct(info.video, deviation(shifted.video, obeyed.video, info.video, exact.file()));
+  correct(info.audio, deviation(shifted.audio, obeyed.audio, info.audio, exact.file()));
 }
 
 }  // namespace
@@ -116,9 +142,9 @@ std::int64_t priming_samples(const AVPacket& first, const AVCodecParameters& cod
   return first.pts < 0 ? codec.initial_padding : 0;  // Opus: the decoder drops it
 }
 
-ContainerTiming find_timing(InputFile& file, PacketQueue& packets, const MediaInfo& info,
-                            const MediaSource& source, std::int64_t max_pixels) {
-  ContainerTiming timing;
+void find_timing(InputFile& file, PacketQueue& packets, MediaInfo& info, const MediaSource& source,
+                 std::int64_t max_pixels) {
+  ContainerTiming& timing = info.timing;
   const Beginnings obeyed = find_beginnings(file, packets, info);
   if (obeyed.audio) {
     const AVCodecParameters& codec = *file.stream(*info.audio)->codecpar;
@@ -128,17 +154,15 @@ ContainerTiming find_timing(InputFile& file, PacketQueue& packets, const MediaIn
   }
   if (!may_have_edit_lists(file)) {
     timing.edit_list = false;
-    timing.first_stored_picture = time_of(obeyed.video, info.video, file);
-    timing.first_stored_sample = time_of(obeyed.audio, info.audio, file);
+    set_stored(obeyed, info, file, timing);
   } else if (file.can_seek()) {
     try {
-      look_behind_edit_lists(obeyed, info, source, max_pixels, timing);
+      look_behind_edit_lists(obeyed, info, source, max_pixels, packets);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kUnsupported && error.code() != ErrorCode::kCorruptData) throw;
     }
     file.resume();
   }
-  return timing;
 }
 
 }  // namespace av_fusion

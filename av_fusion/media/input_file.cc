@@ -105,6 +105,7 @@ void InputFile::open_format(EditLists edit_lists) {
   AVDictionary* options = nullptr;
   av_dict_set(&options, "protocol_whitelist", "", 0);  // none
   if (edit_lists == EditLists::kIgnored) av_dict_set(&options, "ignore_editlist", "1", 0);
+  if (edit_lists == EditLists::kShifted) av_dict_set(&options, "advanced_editlist", "0", 0);
   result = avformat_open_input(&format, "", kind, &options);  // frees `format` if it fails
   av_dict_free(&options);
   if (result >= 0) format_.reset(format);

@@ -18,9 +18,12 @@ namespace av_fusion {
 /// (playlists, references to other files) is ever opened. Not movable: FFmpeg keeps its address.
 class InputFile {
  public:
+  /// What becomes of the edit lists of MP4 and MOV. All but `kObeyed` find out about the streams
+  /// only what the header says.
   enum class EditLists {
-    kObeyed,
-    kIgnored,  ///< and only what the header says is found out about the streams
+    kObeyed,  ///< by FFmpeg, which moves the first picture of a list to where the list begins
+    kIgnored,
+    kShifted,  ///< the time line of the first list, exact, continued to all that is stored
   };
 
   /// Opens the container and finds out its streams. `max_pixels` bounds the pictures decoded on the

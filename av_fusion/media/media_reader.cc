@@ -106,7 +106,7 @@ class MediaReader::Impl {
         packets_(file_),
         luma_(file_.name(), options_.max_pixels) {
     choose_streams();
-    info_.timing = find_timing(file_, packets_, info_, source, options_.max_pixels);
+    find_timing(file_, packets_, info_, source, options_.max_pixels);
     origin_ = find_origin(info_);
     if (options_.start) begin_ = origin_ + *options_.start;
     if (options_.duration) end_ = begin_.value_or(origin_) + *options_.duration;

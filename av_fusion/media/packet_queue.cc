@@ -1,4 +1,8 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+extern "C" {
+#include <libavutil/common.h>
+}
+
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -25,10 +29,16 @@ bool ends_inside_a_transport_packet(const InputFile& file) {
   return *size % 188 != 0 && *size % 192 != 0 && *size % 204 != 0;
 }
 
+void add_to_stamps(AVPacket& packet, std::int64_t ticks) {
+  if (packet.pts != AV_NOPTS_VALUE) packet.pts = av_sat_add64(packet.pts, ticks);
+  if (packet.dts != AV_NOPTS_VALUE) packet.dts = av_sat_add64(packet.dts, ticks);
+}
+
 }  // namespace
 
 PacketQueue::PacketQueue(InputFile& file)
     : file_(file),
+      shifts_(static_cast<std::size_t>(file.stream_count())),
       ends_us_(static_cast<std::size_t>(file.stream_count())),
       broken_off_(static_cast<std::size_t>(file.stream_count())) {
   if (has_restarting_clock(file)) repair_.emplace(file.stream_count());
@@ -81,11 +91,24 @@ bool PacketQueue::seek(int stream, std::int64_t time_us) {
   return true;
 }
 
+void PacketQueue::shift(int stream, std::int64_t ticks) {
+  for (const FfmpegPtr<AVPacket>& packet : queue_) {
+    if (packet->stream_index == stream) add_to_stamps(*packet, ticks);
+  }
+  shifts_.at(static_cast<std::size_t>(stream)) += ticks;
+}
+
+void PacketQueue::apply_shift(AVPacket& packet) const {
+  const auto index = static_cast<std::size_t>(packet.stream_index);
+  if (index < shifts_.size() && shifts_[index] != 0) add_to_stamps(packet, shifts_[index]);
+}
+
 FfmpegPtr<AVPacket> PacketQueue::read() {
   FfmpegPtr<AVPacket> packet = own(av_packet_alloc());
   for (int errors = 0; !at_end_ && errors < kMaxErrorsInARow;) {
     const int result = file_.read_packet(packet.get());
     if (result >= 0) {
+      apply_shift(*packet);
       if (repair_) repair_->apply(*packet, file_.stream(packet->stream_index)->time_base);
       note_end(*packet);
       return packet;

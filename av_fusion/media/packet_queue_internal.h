@@ -33,6 +33,9 @@ class PacketQueue {
   /// `time_us`.
   bool seek(int stream, std::int64_t time_us);
 
+  /// Adds `ticks` (of the stream's time base) to the time stamps of `stream`, queued and to come.
+  void shift(int stream, std::int64_t ticks);
+
   /// After the end: a read error, or clearly less than the container promised.
   bool truncated() const;
 
@@ -40,12 +43,14 @@ class PacketQueue {
 
  private:
   FfmpegPtr<AVPacket> read();
+  void apply_shift(AVPacket& packet) const;
   void note_end(const AVPacket& packet);
   bool is_short(std::int64_t promised_us, std::int64_t end_us) const;
 
   InputFile& file_;
   std::deque<FfmpegPtr<AVPacket>> queue_;
   std::optional<TimestampRepair> repair_;
+  std::vector<std::int64_t> shifts_;                  // of each stream, in its ticks
   std::vector<std::optional<std::int64_t>> ends_us_;  // of each stream, as delivered
   std::vector<bool> broken_off_;     // the last packet of each stream came incomplete
   std::exception_ptr source_error_;  // thrown by the source during a look ahead

@@ -107,10 +107,31 @@ TEST(SpeechActivity, AVoiceFromTheFirstFrameIsHeard) {
   EXPECT_GT(share(decisions, 0, 1.1), 0.9);
 }
 
-TEST(SpeechActivity, FramesThatAreNotValidAreSilence) {
+TEST(SpeechActivity, FramesThatAreNotValidAreNoSpeech) {
   auto mel = mel_of(make_sound(2, 0.001, voice));
   mel.valid.assign(mel.valid.size(), 0);
   EXPECT_EQ(share(activity(mel), 0, 1.9), 0);
+}
+
+// Pictures before and after the sound: frames of silence that are not valid.
+TEST(SpeechActivity, ThatSoundBeginsAndEndsIsNoSpeech) {
+  const auto in_sound = [](double t) { return t > 1 && t < 4; };
+  const auto chord = [](double t) {
+    return 0.2 * std::sin(2 * kPi * 440 * t) + 0.2 * std::sin(2 * kPi * 554 * t);
+  };
+  std::mt19937 random(5);
+  std::normal_distribution<double> noise(0, 0.1);
+  const auto hiss = [&](double) { return noise(random); };
+  const auto cut_out = [&](auto&& signal) {
+    auto mel = mel_of(make_sound(5, 0, [&](double t) { return in_sound(t) ? signal(t) : 0; }));
+    for (std::size_t i = 0; i < mel.valid.size(); ++i) {
+      if (i < 100 || i >= 400) mel.valid[i] = 0;
+    }
+    return share(activity(mel), 0, 4.9);
+  };
+  EXPECT_EQ(cut_out(hiss), 0);
+  EXPECT_LT(cut_out(chord), 0.01);
+  EXPECT_GT(cut_out(voice), 0.55);  // of 0.6
 }
 
 TEST(SpeechActivity, AnyCutGivesTheSameDecisionsWithBoundedDelay) {

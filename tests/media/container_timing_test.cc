@@ -216,6 +216,31 @@ TEST_F(ContainerTimingTest, ACutThatHidesKeyFrames) {
   EXPECT_NEAR(shift_ms("deep.mov"), 1000, 1);
 }
 
+// FFmpeg by itself makes the first picture after such a cut the beginning, up to 40 ms early.
+TEST_F(ContainerTimingTest, ACutBetweenTwoPictures) {
+  for (const std::string pictures : {"-bf 0 ", "-bf 2 "}) {
+    for (const char* const cut : {"1.281", "1.3", "1.319"}) {
+      SCOPED_TRACE(pictures + cut);
+      make("whole.mov", "-c:v mpeg4 -q:v 2 -g 10 " + pictures + "-c:a pcm_s16le");
+      ASSERT_TRUE(dir_.ffmpeg("-ss " + std::string(cut) +
+                              " -i whole.mov -c:v copy -c:a pcm_s16le cut.mov"));
+      EXPECT_NEAR(offset_ms("cut.mov"), 0, 1.5);  // the muxer rounds to whole ms
+      const MediaReader reader(MediaSource::from_path(dir_ / "cut.mov"));
+      EXPECT_NEAR(reader.info().streams.at(0).start->seconds(), 1.32 - std::stod(cut), 0.0015);
+    }
+  }
+}
+
+TEST_F(ContainerTimingTest, ACutBetweenTwoPicturesThatHidesKeyFrames) {
+  make("deep.mov", "-c:v mpeg4 -q:v 2 -bf 2 -g 10 -c:a pcm_s16le -video_track_timescale 12800");
+  cut_first_track(dir_ / "deep.mov", 12800 + 128);
+  EXPECT_NEAR(offset_ms("deep.mov"), -1010, 1);
+  MediaReader::Options part;  // after a seek as well
+  part.start = MediaDuration::from_ms(1500);
+  const Decoded late = decode(dir_ / "deep.mov", part);
+  EXPECT_NEAR(late.frames.at(0).time.seconds(), 1.51, 0.001);
+}
+
 TEST_F(ContainerTimingTest, SourcesOfAllKinds) {
   // A third stream that begins late lets FFmpeg read far to know it.
   make("late.mov",
