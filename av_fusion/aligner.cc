@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -70,6 +71,14 @@ std::filesystem::path last_model_in(const std::filesystem::path& folder) {
   return last;
 }
 
+/// The container's rate, which is more exact than rounded time stamps, unless it is wrong.
+double average_fps(const MediaReader::Stats& stats, double promised) {
+  if (stats.pictures < 2) return promised;
+  const double distance_s = (*stats.last_picture - *stats.first_picture).seconds();
+  const double measured = static_cast<double>(stats.pictures - 1) / distance_s;
+  return std::abs(measured - promised) > 0.01 * promised ? measured : promised;
+}
+
 VideoDescription describe_video(const MediaReader& reader, const StreamInfo& stream) {
   const MediaReader::Stats& stats = reader.stats();
   VideoDescription video;
@@ -77,8 +86,9 @@ VideoDescription describe_video(const MediaReader& reader, const StreamInfo& str
   video.codec = stream.codec;
   video.width = stream.display_width;
   video.height = stream.display_height;
-  video.average_fps = stream.average_fps;
+  video.average_fps = average_fps(stats, stream.average_fps);
   video.variable_rate = stats.variable_rate;
+  video.gaps = stats.video_gaps;
   video.rotation_deg = stream.rotation_deg;
   video.start_s = stream.start.value_or(stats.first_picture.value_or(MediaTime{})).seconds();
   return video;
@@ -117,6 +127,13 @@ ContainerTimingDescription describe_timing(const ContainerTiming& timing,
   return result;
 }
 
+double measured_length_s(const MediaReader& reader) {
+  const MediaReader::Stats& stats = reader.stats();
+  const MediaTime end = std::max(stats.last_picture.value_or(reader.origin()),
+                                 stats.end_of_sound.value_or(reader.origin()));
+  return std::max(0.0, (end - reader.origin()).seconds());
+}
+
 InputDescription describe(const MediaReader& reader, const std::string& name) {
   const MediaInfo& info = reader.info();
   InputDescription input;
@@ -131,6 +148,8 @@ InputDescription describe(const MediaReader& reader, const std::string& name) {
   }
   input.container_timing = describe_timing(info.timing, input);
   input.truncated = reader.stats().truncated;
+  input.clock_jumps = reader.stats().clock_jumps;
+  if (input.clock_jumps > 0) input.duration_s = measured_length_s(reader);
   return input;
 }
 

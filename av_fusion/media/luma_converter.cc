@@ -60,6 +60,33 @@ void copy_oriented(const AVFrame& picture, Orientation orientation, std::uint8_t
   }
 }
 
+enum class Field { kBoth, kTop, kBottom };
+
+// What of an interlaced picture belongs to its time stamp: the field that is shown first.
+Field first_field(const AVFrame& frame) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
+  const bool interlaced = (frame.flags & AV_FRAME_FLAG_INTERLACED) != 0;
+  const bool top_first = (frame.flags & AV_FRAME_FLAG_TOP_FIELD_FIRST) != 0;
+#else
+  const bool interlaced = frame.interlaced_frame != 0;
+  const bool top_first = frame.top_field_first != 0;
+#endif
+  if (!interlaced || frame.height < 2) return Field::kBoth;
+  return top_first ? Field::kTop : Field::kBottom;
+}
+
+// Replaces the rows of the other field by the mean of their neighbours.
+void keep_field(Field field, std::uint8_t* rows, std::ptrdiff_t stride, int width, int height) {
+  for (int y = field == Field::kTop ? 1 : 0; y < height; y += 2) {
+    std::uint8_t* const row = rows + stride * y;
+    const std::uint8_t* const above = y > 0 ? row - stride : row + stride;
+    const std::uint8_t* const below = y + 1 < height ? row + stride : row - stride;
+    for (int x = 0; x < width; ++x) {
+      row[x] = static_cast<std::uint8_t>((above[x] + below[x] + 1) / 2);
+    }
+  }
+}
+
 // swscale from `in` to `out`; `context` is kept for the next picture of the same kind.
 bool scale(FfmpegPtr<SwsContext>& context, const AVFrame& in, bool in_full_range, int flags,
            AVFrame& out) {
@@ -145,6 +172,15 @@ const AVFrame& LumaConverter::read_scaled(const AVFrame& frame, PictureSize size
   return *grey_;
 }
 
+void LumaConverter::read_grey(const AVFrame& frame, const Layout& layout, PictureSize size) {
+  if (!layout.direct) {
+    read_scaled(frame, size);
+    return;
+  }
+  reserve(grey_, size);
+  read_direct(frame, layout, grey_->data[0], grey_->linesize[0]);
+}
+
 const AVFrame& LumaConverter::scale_grey(const AVFrame& grey, PictureSize size) {
   reserve(scaled_, size);
   if (!scale(scaler_, grey, true, SWS_BICUBIC | SWS_ACCURATE_RND, *scaled_)) {
@@ -166,15 +202,21 @@ Tensor<std::uint8_t> LumaConverter::convert(const AVFrame& frame, AVRational sam
   const PictureSize shown = orientation.apply(square);
   Tensor<std::uint8_t> luma(Shape{shown.height, shown.width});
   const Layout layout = layout_of(frame.format);
-  if (!layout.direct) {
-    copy_oriented(read_scaled(frame, square), orientation, luma.data());
-  } else if (square == stored && orientation.is_identity()) {
+  const Field field = first_field(frame);
+  if (layout.direct && square == stored && orientation.is_identity()) {
     read_direct(frame, layout, luma.data(), shown.width);
+    if (field != Field::kBoth) {
+      keep_field(field, luma.data(), shown.width, stored.width, stored.height);
+    }
+  } else if (!layout.direct && field == Field::kBoth) {
+    copy_oriented(read_scaled(frame, square), orientation, luma.data());
   } else {
-    reserve(grey_, stored);
-    read_direct(frame, layout, grey_->data[0], grey_->linesize[0]);
-    const AVFrame& upright = square == stored ? *grey_ : scale_grey(*grey_, square);
-    copy_oriented(upright, orientation, luma.data());
+    read_grey(frame, layout, stored);
+    if (field != Field::kBoth) {
+      keep_field(field, grey_->data[0], grey_->linesize[0], stored.width, stored.height);
+    }
+    const AVFrame& whole = square == stored ? *grey_ : scale_grey(*grey_, square);
+    copy_oriented(whole, orientation, luma.data());
   }
   return luma;
 }

@@ -16,6 +16,9 @@ namespace av_fusion {
 ///
 /// YUV and grey formats of up to 16 bits go through a table; the others (RGB, palettes, floats)
 /// through swscale, with the matrix of the picture's colour space.
+///
+/// Of an interlaced picture only the field that is shown first is kept, the rows between are
+/// interpolated: the time stamp is that field's, the other one comes half a picture later.
 class LumaConverter {
  public:
   /// `name` goes into error texts; pictures above `max_pixels` are refused.
@@ -45,6 +48,7 @@ class LumaConverter {
   void read_direct(const AVFrame& frame, const Layout& layout, std::uint8_t* out,
                    std::ptrdiff_t stride);
   const AVFrame& read_scaled(const AVFrame& frame, PictureSize size);
+  void read_grey(const AVFrame& frame, const Layout& layout, PictureSize size);  // into grey_
   const AVFrame& scale_grey(const AVFrame& grey, PictureSize size);
 
   std::string name_;

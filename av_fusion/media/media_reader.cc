@@ -348,10 +348,11 @@ void MediaReader::Impl::finish(bool at_end) {
     log(LogLevel::kWarning, "parts of the sound have no channel " + stats_.audio_channel +
                                 "; all of their channels were mixed");
   }
-  if (packets_.clock_jumps() > 0) {
+  const int jumps = packets_.clock_jumps();
+  if (jumps > 0) {
     log(LogLevel::kWarning, "the clock of the file jumps " +
-                                std::to_string(packets_.clock_jumps()) +
-                                " times; the parts were joined");
+                                (jumps == 1 ? "once" : std::to_string(jumps) + " times") +
+                                "; the parts were joined");
   }
 }
 
@@ -359,7 +360,11 @@ void MediaReader::Impl::update_stats() {
   stats_.decode_errors = unreadable_frames_;
   if (video_decoder_) stats_.decode_errors += video_decoder_->errors();
   if (audio_decoder_) stats_.decode_errors += audio_decoder_->errors();
-  if (picture_clock_) stats_.variable_rate = picture_clock_->variable_rate();
+  if (picture_clock_) {
+    stats_.variable_rate = picture_clock_->variable_rate();
+    stats_.video_gaps = picture_clock_->gaps();
+  }
+  stats_.clock_jumps = packets_.clock_jumps();
   if (sound_) stats_.audio_gaps = sound_->gaps();
 }
 

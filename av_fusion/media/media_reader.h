@@ -30,7 +30,8 @@ namespace av_fusion {
 ///
 /// Pictures: each has the time its container gives it; times rise strictly (a picture that does
 /// not is dropped). Luma of any pixel format, always stretched to 0 (black) .. 255 (white);
-/// turned upright, scaled to square pixels. The size may change within a stream.
+/// turned upright, scaled to square pixels; of interlaced ones the field of that time. The size may
+/// change within a stream.
 ///
 /// Sound: one channel as `Options::audio_channel` says, or mixed to mono (centre 1, left and right
 /// 0.71, surrounds 0.5, no LFE, divided by the sum); resampled to `AudioClip::kSampleRateHz`. Clips
@@ -79,8 +80,10 @@ class MediaReader {
     std::string audio_channel;              ///< `AudioChannel::to_string` of what is handed out;
                                             ///< empty: no sound, or not decided yet
     int audio_gaps = 0;                     ///< holes in the sound of more than 20 ms
-    std::int64_t decode_errors = 0;         ///< packets or frames skipped because of damage
-    std::int64_t dropped_pictures = 0;      ///< pictures whose time did not rise
+    int video_gaps = 0;   ///< distances between pictures of over 250 ms and 4 usual ones
+    int clock_jumps = 0;  ///< places where the container's clock restarts; the parts were joined
+    std::int64_t decode_errors = 0;     ///< packets or frames skipped because of damage
+    std::int64_t dropped_pictures = 0;  ///< pictures whose time did not rise
     bool truncated = false;      ///< the file ended early: a read error, or less than it promised
     bool variable_rate = false;  ///< over 2 % of the distances between pictures are unusual
   };

@@ -1,5 +1,6 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <climits>
 
 #include "av_fusion/media/picture_clock_internal.h"
 
@@ -8,6 +9,7 @@ namespace {
 
 constexpr std::size_t kMaxBuckets = 256;
 constexpr std::int64_t kDefaultDistanceUs = 40'000;
+constexpr std::int64_t kMinGapUs = 250'000;
 
 }  // namespace
 
@@ -38,13 +40,28 @@ void PictureClock::note_distance(std::int64_t us) {
   if (distances_.size() < kMaxBuckets || distances_.contains(bucket)) ++distances_[bucket];
 }
 
-bool PictureClock::variable_rate() const {
+// The most frequent one.
+std::int64_t PictureClock::usual_bucket() const {
   const auto usual =
       std::max_element(distances_.begin(), distances_.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (usual == distances_.end()) return false;
+  return usual == distances_.end() ? 0 : usual->first;
+}
+
+int PictureClock::gaps() const {
+  const std::int64_t longest_us = std::max(4 * (usual_bucket() + 1) * bucket_us(), kMinGapUs);
+  std::int64_t count = 0;
+  for (const auto& [bucket, times] : distances_) {
+    if (bucket * bucket_us() > longest_us) count += times;
+  }
+  return static_cast<int>(std::min<std::int64_t>(count, INT_MAX));
+}
+
+bool PictureClock::variable_rate() const {
+  if (distances_.empty()) return false;
+  const std::int64_t usual = usual_bucket();
   std::int64_t near = 0;  // with the neighbours, for distances on the edge of a bucket
-  for (std::int64_t bucket = usual->first - 1; bucket <= usual->first + 1; ++bucket) {
+  for (std::int64_t bucket = usual - 1; bucket <= usual + 1; ++bucket) {
     const auto found = distances_.find(bucket);
     if (found != distances_.end()) near += found->second;
   }

@@ -23,10 +23,14 @@ class PictureClock {
   /// usual one by more than the resolution of the time stamps explains.
   bool variable_rate() const;
 
+  /// Distances between pictures of more than 250 ms and more than four times the usual one.
+  int gaps() const;
+
  private:
   MediaDuration duration_of(const AVFrame& frame) const;
   std::int64_t bucket_us() const;
   void note_distance(std::int64_t us);
+  std::int64_t usual_bucket() const;
 
   AVRational time_base_;
   AVRational nominal_rate_;

@@ -61,7 +61,8 @@ Json video_json(const VideoDescription& video) {
           {"average_fps", video.average_fps > 0 ? rounded(video.average_fps, 1e6) : Json(nullptr)},
           {"variable_rate", video.variable_rate},
           {"rotation_deg", video.rotation_deg},
-          {"start_s", seconds(video.start_s)}};
+          {"start_s", seconds(video.start_s)},
+          {"gaps", video.gaps}};
 }
 
 Json audio_json(const AudioDescription& audio) {
@@ -95,7 +96,8 @@ Json input_json(const InputDescription& input) {
           {"video", optional(input.video, video_json)},
           {"audio", optional(input.audio, audio_json)},
           {"container_timing", optional(input.container_timing, timing_json)},
-          {"truncated", input.truncated}};
+          {"truncated", input.truncated},
+          {"clock_jumps", input.clock_jumps}};
 }
 
 Json offset_ms_json(const Offset& offset) { return ms(offset.ms); }

@@ -263,6 +263,38 @@ TEST(PictureTest, PlacesEveryPixelOfAnOddSize) {
     ASSERT_EQ(frames.front().luma.data()[i], pixels[i]);
 }
 
+// Pictures at 50 Hz, each brighter than the one before, two of which make an interlaced one.
+TEST(PictureTest, OfInterlacedPicturesTheFirstFieldIsShown) {
+  REQUIRE_FFMPEG_COMMAND();
+  const TempDir dir;
+  const std::string source =
+      "-f lavfi -i \"color=black:s=64x48:r=50:d=1,format=yuv420p,geq=lum='16+4*N':cb=128:cr=128\" ";
+  const auto fields = [](const std::string& top_or_bottom, const std::string& more) {
+    return "-vf tinterlace=mode=interleave_" + top_or_bottom + ",setfield=" + top_or_bottom[0] +
+           "ff" + more + " ";
+  };
+  const std::string mpeg2 = "-c:v mpeg2video -q:v 1 -flags +ildct+ilme ";
+  ASSERT_TRUE(dir.ffmpeg(source + fields("top", "") + mpeg2 + "top.ts"));
+  ASSERT_TRUE(dir.ffmpeg(source + fields("bottom", "") + mpeg2 + "bottom.ts"));
+  ASSERT_TRUE(dir.ffmpeg(source + fields("top", ",setsar=4/3") + mpeg2 + "wide.ts"));
+  ASSERT_TRUE(dir.ffmpeg(source + fields("bottom", "") + "-c:v ffv1 -pix_fmt bgr0 rgb.mkv"));
+  ASSERT_TRUE(dir.ffmpeg(source + "-vf tinterlace=mode=interleave_top,setfield=prog -c:v ffv1 "
+                                  "-field_order progressive progressive.mkv"));
+  for (const char* const file : {"top.ts", "bottom.ts", "wide.ts", "rgb.mkv"}) {
+    const std::vector<VideoFrame> frames = decode(dir / file).frames;
+    ASSERT_EQ(frames.size(), 25U) << file;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      const double first_field = 8 * static_cast<double>(i) * 255 / 219;
+      for (const std::uint8_t value : frames[i].luma.elements()) {
+        ASSERT_NEAR(value, first_field, 2) << file << ", picture " << i;
+      }
+    }
+  }
+  const std::vector<VideoFrame> combed = decode(dir / "progressive.mkv").frames;
+  EXPECT_EQ(combed.at(0).luma.data()[0], 0);
+  EXPECT_NEAR(combed.at(0).luma.data()[64], 4 * 255 / 219.0, 1);
+}
+
 TEST(PictureTest, HugePicturesAreRefused) {
   REQUIRE_FFMPEG_COMMAND();
   const TempDir dir;
