@@ -60,33 +60,6 @@ void copy_oriented(const AVFrame& picture, Orientation orientation, std::uint8_t
   }
 }
 
-enum class Field { kBoth, kTop, kBottom };
-
-// What of an interlaced picture belongs to its time stamp: the field that is shown first.
-Field first_field(const AVFrame& frame) {
-#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 7, 100)
-  const bool interlaced = (frame.flags & AV_FRAME_FLAG_INTERLACED) != 0;
-  const bool top_first = (frame.flags & AV_FRAME_FLAG_TOP_FIELD_FIRST) != 0;
-#else
-  const bool interlaced = frame.interlaced_frame != 0;
-  const bool top_first = frame.top_field_first != 0;
-#endif
-  if (!interlaced || frame.height < 2) return Field::kBoth;
-  return top_first ? Field::kTop : Field::kBottom;
-}
-
-// Replaces the rows of the other field by the mean of their neighbours.
-void keep_field(Field field, std::uint8_t* rows, std::ptrdiff_t stride, int width, int height) {
-  for (int y = field == Field::kTop ? 1 : 0; y < height; y += 2) {
-    std::uint8_t* const row = rows + stride * y;
-    const std::uint8_t* const above = y > 0 ? row - stride : row + stride;
-    const std::uint8_t* const below = y + 1 < height ? row + stride : row - stride;
-    for (int x = 0; x < width; ++x) {
-      row[x] = static_cast<std::uint8_t>((above[x] + below[x] + 1) / 2);
-    }
-  }
-}
-
 // swscale from `in` to `out`; `context` is kept for the next picture of the same kind.
 bool scale(FfmpegPtr<SwsContext>& context, const AVFrame& in, bool in_full_range, int flags,
            AVFrame& out) {
@@ -189,8 +162,8 @@ const AVFrame& LumaConverter::scale_grey(const AVFrame& grey, PictureSize size) 
   return *scaled_;
 }
 
-Tensor<std::uint8_t> LumaConverter::convert(const AVFrame& frame, AVRational sample_aspect,
-                                            Orientation orientation) {
+LumaConverter::Picture LumaConverter::convert(const AVFrame& frame, AVRational sample_aspect,
+                                              Orientation orientation) {
   const PictureSize stored{frame.width, frame.height};
   const PictureSize square = square_pixels(stored, sample_aspect);
   if (std::int64_t{square.width} * square.height > max_pixels_) {
@@ -200,25 +173,25 @@ Tensor<std::uint8_t> LumaConverter::convert(const AVFrame& frame, AVRational sam
                     std::to_string(max_pixels_));
   }
   const PictureSize shown = orientation.apply(square);
-  Tensor<std::uint8_t> luma(Shape{shown.height, shown.width});
+  Picture picture{Tensor<std::uint8_t>(Shape{shown.height, shown.width})};
+  std::uint8_t* const luma = picture.luma.data();
   const Layout layout = layout_of(frame.format);
-  const Field field = first_field(frame);
-  if (layout.direct && square == stored && orientation.is_identity()) {
-    read_direct(frame, layout, luma.data(), shown.width);
-    if (field != Field::kBoth) {
-      keep_field(field, luma.data(), shown.width, stored.width, stored.height);
-    }
-  } else if (!layout.direct && field == Field::kBoth) {
-    copy_oriented(read_scaled(frame, square), orientation, luma.data());
+  const std::optional<Field> first = first_field(frame);
+  if (layout.direct && square == stored && orientation.is_identity() && !first) {
+    read_direct(frame, layout, luma, shown.width);
+  } else if (!layout.direct && !first) {
+    copy_oriented(read_scaled(frame, square), orientation, luma);
   } else {
     read_grey(frame, layout, stored);
-    if (field != Field::kBoth) {
-      keep_field(field, grey_->data[0], grey_->linesize[0], stored.width, stored.height);
+    if (first) {
+      const Field field = field_choice_.choose(*grey_, *first);
+      picture.is_second_field = field != *first;
+      keep_field(field, *grey_);
     }
     const AVFrame& whole = square == stored ? *grey_ : scale_grey(*grey_, square);
-    copy_oriented(whole, orientation, luma.data());
+    copy_oriented(whole, orientation, luma);
   }
-  return luma;
+  return picture;
 }
 
 }  // namespace av_fusion

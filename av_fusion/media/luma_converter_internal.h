@@ -8,6 +8,7 @@
 
 #include "av_fusion/core/tensor.h"
 #include "av_fusion/media/ffmpeg_util_internal.h"
+#include "av_fusion/media/field_choice_internal.h"
 #include "av_fusion/media/picture_geometry_internal.h"
 
 namespace av_fusion {
@@ -17,18 +18,22 @@ namespace av_fusion {
 /// YUV and grey formats of up to 16 bits go through a table; the others (RGB, palettes, floats)
 /// through swscale, with the matrix of the picture's colour space.
 ///
-/// Of an interlaced picture only the field that is shown first is kept, the rows between are
-/// interpolated: the time stamp is that field's, the other one comes half a picture later.
+/// Of an interlaced picture one field is kept (see `FieldChoice`), and the rows between are
+/// interpolated.
 class LumaConverter {
  public:
   /// `name` goes into error texts; pictures above `max_pixels` are refused.
   LumaConverter(std::string name, std::int64_t max_pixels)
       : name_(std::move(name)), max_pixels_(max_pixels) {}
 
-  /// [height, width]; see `VideoFrame`. Throws `Error(kUnsupported)` for a picture above the limit
+  struct Picture {
+    Tensor<std::uint8_t> luma;     ///< [height, width], see `VideoFrame`
+    bool is_second_field = false;  ///< shown half a picture's duration after the time stamp
+  };
+
+  /// `frame`: the next of the stream. Throws `Error(kUnsupported)` for a picture above the limit
   /// or a pixel format that cannot be read.
-  Tensor<std::uint8_t> convert(const AVFrame& frame, AVRational sample_aspect,
-                               Orientation orientation);
+  Picture convert(const AVFrame& frame, AVRational sample_aspect, Orientation orientation);
 
  private:
   // Where the luma samples of a format lie.
@@ -56,6 +61,7 @@ class LumaConverter {
   std::vector<std::uint8_t> table_;
   int table_depth_ = 0;
   bool table_full_range_ = false;
+  FieldChoice field_choice_;
   FfmpegPtr<SwsContext> reader_;
   FfmpegPtr<SwsContext> scaler_;
   FfmpegPtr<AVFrame> grey_;

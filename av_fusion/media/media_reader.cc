@@ -312,7 +312,9 @@ void MediaReader::Impl::on_picture(const AVFrame& frame) {
   const AVRational aspect =
       av_guess_sample_aspect_ratio(file_.format(), file_.stream(*info_.video), &picture);
   try {
-    events_.emplace_back(VideoFrame{*time, luma_.convert(frame, aspect, orientation_)});
+    LumaConverter::Picture shown = luma_.convert(frame, aspect, orientation_);
+    const MediaDuration wait{shown.is_second_field ? picture_clock_->duration_of(frame).us / 2 : 0};
+    events_.emplace_back(VideoFrame{*time + wait, std::move(shown.luma)});
   } catch (const Error& error) {
     if (unreadable_frames_++ == 0) log(LogLevel::kWarning, error.what());
   }

@@ -19,6 +19,9 @@ class PictureClock {
   /// does not rise: the picture is to be dropped.
   std::optional<MediaTime> time_of(const AVFrame& frame);
 
+  /// How long the picture is shown; a guess by the nominal rate if it does not say.
+  MediaDuration duration_of(const AVFrame& frame) const;
+
   /// Whether more than one and more than 2 % of the distances between pictures differ from the
   /// usual one by more than the resolution of the time stamps explains.
   bool variable_rate() const;
@@ -27,7 +30,6 @@ class PictureClock {
   int gaps() const;
 
  private:
-  MediaDuration duration_of(const AVFrame& frame) const;
   std::int64_t bucket_us() const;
   void note_distance(std::int64_t us);
   std::int64_t usual_bucket() const;

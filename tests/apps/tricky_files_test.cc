@@ -142,7 +142,8 @@ class TrickyFiles : public ::testing::Test {
     const std::string fields = "minterpolate=mi_mode=blend:fps=50,tinterlace=mode=interleave_";
     ffmpeg("real_interlaced_top.ts", mpeg2(fields + "top,setfield=tff"));
     ffmpeg("real_interlaced_bottom.ts", mpeg2(fields + "bottom,setfield=bff"));
-    ffmpeg("real_telecine.ts", mpeg2("minterpolate=mi_mode=blend:fps=24000/1001,telecine"));
+    ffmpeg("real_telecine.ts",
+           mpeg2("minterpolate=mi_mode=blend:fps=24000/1001,telecine,setfield=tff"));
     const std::string phone =
         "minterpolate=mi_mode=blend:fps=30,"
         "select='if(lt(t,2),1,if(lt(t,4),not(mod(n,2)),gt(mod(n,5),0)))'";
@@ -403,7 +404,7 @@ bool is_among(const std::string& status, const std::string& choices) {
 }
 
 double tolerance_of(const std::string& key) {
-  if (key == "duration_s") return 0.1;  // the last picture and the last packet of sound
+  if (key == "duration_s") return 0.1;    // the last picture and the last packet of sound
   if (key == "average_fps") return 0.15;  // a picture more or less in 6 s
   return 0.0011;
 }

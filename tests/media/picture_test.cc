@@ -295,6 +295,32 @@ TEST(PictureTest, OfInterlacedPicturesTheFirstFieldIsShown) {
   EXPECT_NEAR(combed.at(0).luma.data()[64], 4 * 255 / 219.0, 1);
 }
 
+// Film at 24 pictures a second on fields at 60: two fields of one picture, three of the next. Every
+// fifth picture of the video begins with a field of a film picture that was shown already.
+TEST(PictureTest, OfFilmOnFieldsTheNewPictureIsShown) {
+  REQUIRE_FFMPEG_COMMAND();
+  const TempDir dir;
+  ASSERT_TRUE(dir.ffmpeg(
+      "-f lavfi -i \"color=black:s=64x48:r=24000/1001:d=1,format=yuv420p,"
+      "geq=lum='16+8*N':cb=128:cr=128\" -vf telecine,setfield=tff -c:v mpeg2video -q:v 1 -flags "
+      "+ildct+ilme film.ts"));
+  const std::vector<VideoFrame> frames = decode(dir / "film.ts").frames;
+  ASSERT_GE(frames.size(), 25U);
+  constexpr double kPictureMs = 1001.0 / 30;
+  constexpr double kFilmOf[] = {0, 1, 2, 2, 3};
+  constexpr double kShownAt[] = {0, 1, 2.5, 3, 4};
+  for (std::size_t i = 0; i < 25; ++i) {
+    const double round = static_cast<double>(i / 5);
+    const double film = 4 * round + kFilmOf[i % 5];
+    for (const std::uint8_t value : frames[i].luma.elements()) {
+      ASSERT_NEAR(value, 8 * film * 255 / 219, 2) << "picture " << i;
+    }
+    EXPECT_NEAR((frames[i].time - frames[0].time).ms(), (5 * round + kShownAt[i % 5]) * kPictureMs,
+                0.2)
+        << "picture " << i;
+  }
+}
+
 TEST(PictureTest, HugePicturesAreRefused) {
   REQUIRE_FFMPEG_COMMAND();
   const TempDir dir;
