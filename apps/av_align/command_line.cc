@@ -27,7 +27,12 @@ constexpr const char* kFooter =
     "lies across a limit is undecided and gives 0); 1 measured and outside the tolerance; 2 not\n"
     "measurable, the status says why; 3 wrong arguments, or a report that cannot be written;\n"
     "4 unreadable input.\n\n"
-    "A name that begins with a dash follows \"--\": av_align -- -take2.mp4\n";
+    "With - for INPUT the media file is read from stdin: as by name if a file is redirected\n"
+    "(av_align - < talk.mp4); from front to back if it comes through a pipe, which an MP4 with "
+    "its\n"
+    "index at the end does not allow.\n\n"
+    "A name that begins with a dash follows \"--\": av_align -- -take2.mp4; a file called - is "
+    "./-\n";
 
 [[noreturn]] void reject(const std::string& message) { throw CLI::ValidationError(message); }
 
@@ -106,7 +111,7 @@ void add_stream_options(CLI::App& app, CommandLine& line) {
       });
   app.add_flag_callback(
       "--list-streams", [&line] { line.task = CommandLine::Task::kListStreams; },
-      "Print the streams of the file and stop");
+      "Print the streams of the file and stop; with --report they are written there as JSON");
 }
 
 void add_program_options(CLI::App& app, CommandLine& line) {
@@ -142,7 +147,7 @@ std::variant<CommandLine, int> parse_command_line(int argc, char** argv) {
   CLI::App app(kDescription, "av_align");
   app.footer(kFooter);
   app.set_help_flag("-h,--help", "Print this text and stop");
-  app.add_option("INPUT", line.input, "The media file")->type_name("");
+  app.add_option("INPUT", line.input, "The media file; - reads it from stdin")->type_name("");
   add(app, "-o,--report", "FILE", "JSON report; - writes it to stdout",
       [&line](const std::string& text) { line.report = text; });
   add_analysis_options(app, line);

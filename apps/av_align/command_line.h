@@ -15,7 +15,7 @@ struct CommandLine {
   enum class Task { kAlign, kListStreams, kVersion };
 
   Task task = Task::kAlign;
-  std::string input;                  ///< empty only for kVersion
+  std::string input;                  ///< empty only for kVersion; "-" is stdin
   std::optional<std::string> report;  ///< where the JSON goes; "-" is stdout
   bool quiet = false;
   std::optional<av_fusion::Tolerance> tolerance;

@@ -13,15 +13,18 @@
 
 #include "av_fusion/aligner.h"
 #include "av_fusion/core/error.h"
+#include "av_fusion/describe_streams.h"
 #include "av_fusion/media/ffmpeg_log.h"
 #include "av_fusion/media/media_reader.h"
 #include "av_fusion/report/json_report.h"
+#include "av_fusion/report/stream_list_json.h"
 #include "av_fusion/report/summary.h"
 #include "command_line.h"
 #include "exit_code.h"
 #include "printable.h"
 #include "progress_line.h"
 #include "report_file.h"
+#include "standard_input.h"
 #include "stream_list.h"
 
 namespace av_align {
@@ -49,6 +52,7 @@ av_fusion::ReportContext report_context(const CommandLine& line, const Aligner& 
   av_fusion::ReportContext context;
   context.tool = aligner.tool();
   context.input = run.input;
+  context.input.path = line.input;
   context.tolerance = line.tolerance;
   context.performance = run.performance;
   context.performance->peak_rss_mb = peak_rss_mb();
@@ -96,15 +100,24 @@ struct Failure {
 /// An input that exists but lacks what was asked for (a stream) is a wrong argument.
 [[noreturn]] void fail_on_input(const Error& error, const std::string& input) {
   std::error_code ignored;
-  const bool input_exists = std::filesystem::exists(input, ignored);
+  const bool input_exists = means_standard_input(input) || std::filesystem::exists(input, ignored);
   const bool is_argument = error.code() == ErrorCode::kInvalidArgument ||
                            (error.code() == ErrorCode::kNotFound && input_exists);
   throw Failure{is_argument ? kExitWrongArguments : kExitUnreadableInput, error.what()};
 }
 
-AlignmentRun measure(const Aligner& aligner, const std::string& input) {
+/// To be called before other files are opened, one of which would become a stdin that is closed.
+MediaSource source_of(const std::string& input) {
   try {
-    return aligner.align(MediaSource::from_path(input));
+    return means_standard_input(input) ? standard_input() : MediaSource::from_path(input);
+  } catch (const Error& error) {
+    fail_on_input(error, input);
+  }
+}
+
+AlignmentRun measure(const Aligner& aligner, const MediaSource& source, const std::string& input) {
+  try {
+    return aligner.align(source);
   } catch (const Error& error) {
     fail_on_input(error, input);
   }
@@ -113,25 +126,37 @@ AlignmentRun measure(const Aligner& aligner, const std::string& input) {
 int align(CommandLine line) {
   std::optional<ReportFile> file;
   if (line.report) file.emplace(*line.report, line.input);
+  const MediaSource source = source_of(line.input);
   ProgressLine progress;
   set_up_talk(line, progress);
   const Aligner aligner(line.aligner);
-  const AlignmentRun run = measure(aligner, line.input);
+  const AlignmentRun run = measure(aligner, source, line.input);
   progress.clear();
   answer(line, file, aligner, run);
   return exit_code(run.alignment, line.tolerance);
 }
 
-int list_streams(const CommandLine& line) {
+av_fusion::MediaInfo inspect(const CommandLine& line) {
+  av_fusion::MediaReader::Options options;
+  options.video_stream = line.aligner.video_stream;
+  options.audio_stream = line.aligner.audio_stream;
+  options.audio_channel = line.aligner.audio_channel;
+  const MediaSource source = source_of(line.input);
   try {
-    av_fusion::MediaReader::Options options;
-    options.video_stream = line.aligner.video_stream;
-    options.audio_stream = line.aligner.audio_stream;
-    options.audio_channel = line.aligner.audio_channel;
-    const av_fusion::MediaReader reader(MediaSource::from_path(line.input), options);
-    write_to_stdout(stream_list(reader.info()));
+    return av_fusion::MediaReader(source, options).info();
   } catch (const Error& error) {
     fail_on_input(error, line.input);
+  }
+}
+
+int list_streams(const CommandLine& line) {
+  std::optional<ReportFile> file;
+  if (line.report) file.emplace(*line.report, line.input);
+  const av_fusion::MediaInfo info = inspect(line);
+  if (file) {
+    file->write(av_fusion::to_json(av_fusion::describe_streams(info, line.input)));
+  } else {
+    write_to_stdout(stream_list(info));
   }
   return kExitMeasured;
 }

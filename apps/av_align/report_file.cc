@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "av_fusion/core/error.h"
+#include "standard_input.h"
 
 namespace av_align {
 namespace {
@@ -53,16 +54,22 @@ fs::path target_of(const fs::path& path) {
   return target.empty() ? path : target;
 }
 
+bool is_input(const fs::path& path, const std::string& input) {
+  if (means_standard_input(input)) return is_standard_input(path);
+  std::error_code ignored;
+  return fs::equivalent(path, input, ignored);
+}
+
 }  // namespace
 
 ReportFile::ReportFile(const std::string& name, const std::string& input)
     : path_(name), is_stdout_(name == "-") {
   if (is_stdout_) return;
   path_ = target_of(path_);
-  std::error_code ignored;
-  if (fs::equivalent(path_, input, ignored)) {
+  if (is_input(path_, input)) {
     throw Error(ErrorCode::kInvalidArgument, name, "the report would overwrite the input");
   }
+  std::error_code ignored;
   if (fs::is_directory(path_, ignored)) {
     throw Error(ErrorCode::kInvalidArgument, name, "the report cannot be written: a folder");
   }

@@ -11,7 +11,7 @@ namespace av_align {
 class ReportFile {
  public:
   /// `name`: a file, or "-" for stdout. Throws `av_fusion::Error` if nothing can be written there,
-  /// or if it is the `input` itself.
+  /// or if it is the `input` itself, a file or "-" for stdin.
   ReportFile(const std::string& name, const std::string& input);
 
   bool is_stdout() const noexcept { return is_stdout_; }

@@ -133,6 +133,8 @@ struct LogMelExtractor::Impl {
   void append_silence(std::int64_t until);
   void compute();
   void compute_batch(std::int64_t frames);
+  bool is_silent(std::int64_t frames) const;
+  void add_silent(std::int64_t frames);
   void forget_used_samples();
   bool is_valid(std::int64_t frame) const;
 };
@@ -199,7 +201,25 @@ void LogMelExtractor::Impl::compute() {
   forget_used_samples();
 }
 
+// Whether the next frames hear nothing at all, as in a hole.
+bool LogMelExtractor::Impl::is_silent(std::int64_t frames) const {
+  const auto from = samples.begin() + (window_begin(next_frame) - samples_begin);
+  const auto to =
+      samples.begin() + (window_begin(next_frame + frames - 1) + kWindow - samples_begin);
+  return std::all_of(from, to, [](float sample) { return sample == 0; });
+}
+
+// Adds what the transform of zeros gives; a hole may last for hours.
+void LogMelExtractor::Impl::add_silent(std::int64_t frames) {
+  ready.insert(ready.end(), static_cast<std::size_t>(frames) * kBands, std::log(kFloor));
+  for (std::int64_t i = 0; i < frames; ++i) {
+    ready_valid.push_back(is_valid(next_frame + i) ? 1 : 0);
+  }
+  next_frame += frames;
+}
+
 void LogMelExtractor::Impl::compute_batch(std::int64_t frames) {
+  if (is_silent(frames)) return add_silent(frames);
   const Tables& table = tables();
   cv::Mat rows = batch.rowRange(0, static_cast<int>(frames));
   for (int i = 0; i < rows.rows; ++i) {

@@ -70,6 +70,8 @@ struct History {
 struct SpeechActivity::Impl {
   bool finished = false;
   std::deque<Spectrum> last_spectra;  // kFluxDistance at most
+  float last_power = 0;               // of the last of these
+  std::int64_t repeats = 0;           // how often the last of these has come again
   History<float> power;               // of each frame
   History<float> flux;                // of each frame
   History<float> level;               // dB, smoothed
@@ -87,11 +89,19 @@ struct SpeechActivity::Impl {
 };
 
 void SpeechActivity::Impl::add(const Spectrum& spectrum) {
+  // Silence repeats itself, and may do so for hours.
+  const bool same = !last_spectra.empty() && spectrum == last_spectra.back();
+  repeats = same ? repeats + 1 : 0;
+  if (!same) last_power = power_of(spectrum);
+  power.values.push_back(last_power);
+  if (repeats >= kFluxDistance) {  // so are all that are kept
+    flux.values.push_back(0);
+    return;
+  }
   const bool enough = last_spectra.size() == static_cast<std::size_t>(kFluxDistance);
   flux.values.push_back(enough ? flux_between(last_spectra.front(), spectrum) : 0.0F);
   if (enough) last_spectra.pop_front();
   last_spectra.push_back(spectrum);
-  power.values.push_back(power_of(spectrum));
 }
 
 void SpeechActivity::Impl::add_missing() {

@@ -8,29 +8,34 @@ namespace {
 // Added to the level of each remark: above every log level, within the low byte that FFmpeg keeps.
 constexpr int kSilence = 100;
 constexpr int kMaxErrorsInARow = 64;  // of one packet, against decoders that never end
+constexpr std::int64_t kMaxSamples = std::int64_t{1} << 22;  // of a frame, in each channel
 
 }  // namespace
 
-Decoder::Decoder(const AVStream& stream, int threads, std::int64_t max_pixels,
-                 const std::string& name)
-    : frame_(own(av_frame_alloc())) {
-  const std::string place = "stream " + std::to_string(stream.index) + ": ";
+Decoder::Decoder(const AVStream& stream, int threads, const Limits& limits, const std::string& name)
+    : name_(name),
+      place_("stream " + std::to_string(stream.index) + ": "),
+      memory_(std::make_unique<FrameMemory>(limits.frame_bytes)),
+      frame_(own(av_frame_alloc())) {
   const AVCodec* kind = avcodec_find_decoder(stream.codecpar->codec_id);
   if (kind == nullptr) {
     throw Error(
-        ErrorCode::kUnsupported, name,
-        place + "this FFmpeg has no decoder for " + avcodec_get_name(stream.codecpar->codec_id));
+        ErrorCode::kUnsupported, name_,
+        place_ + "this FFmpeg has no decoder for " + avcodec_get_name(stream.codecpar->codec_id));
   }
   codec_ = own(avcodec_alloc_context3(kind));
   codec_->log_level_offset = kSilence;
   int result = avcodec_parameters_to_context(codec_.get(), stream.codecpar);
   codec_->pkt_timebase = stream.time_base;
   codec_->thread_count = threads;
-  codec_->max_pixels = max_pixels;
+  codec_->max_pixels = limits.max_pixels;
+  codec_->max_samples = kMaxSamples;
+  memory_->attach(*codec_);
   if (result >= 0) result = avcodec_open2(codec_.get(), kind, nullptr);
   if (result < 0) {
-    throw Error(ErrorCode::kUnsupported, name,
-                place + "the " + kind->name + " decoder cannot be opened: " + ffmpeg_words(result));
+    throw Error(
+        ErrorCode::kUnsupported, name_,
+        place_ + "the " + kind->name + " decoder cannot be opened: " + ffmpeg_words(result));
   }
 }
 
@@ -40,8 +45,16 @@ void Decoder::decode(const AVPacket* packet, const OnFrame& on_frame) {
     if (result == AVERROR(ENOMEM)) throw std::bad_alloc();
     if (result < 0 && result != AVERROR(EAGAIN) && result != AVERROR_EOF) ++errors_;
     drain(on_frame);
+    refuse_large_frames();
     if (result != AVERROR(EAGAIN)) return;
   }
+}
+
+void Decoder::refuse_large_frames() const {
+  if (!memory_->exceeded()) return;
+  throw Error(ErrorCode::kUnsupported, name_,
+              place_ + "decoding needs more than " + std::to_string(memory_->limit_bytes() >> 20) +
+                  " MiB for pictures or sound at a time, too much for a file of this size");
 }
 
 void Decoder::drain(const OnFrame& on_frame) {

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "av_fusion/media/ffmpeg_util_internal.h"
+#include "av_fusion/media/frame_memory_internal.h"
 
 namespace av_fusion {
 
@@ -15,17 +17,27 @@ class Decoder {
  public:
   using OnFrame = std::function<void(const AVFrame& frame)>;
 
+  struct Limits {
+    std::int64_t max_pixels = 0;   ///< of a picture; larger ones count as damage
+    std::int64_t frame_bytes = 0;  ///< of all frames held at a time, see `frame_memory_for`
+  };
+
   /// Throws `Error(kUnsupported)` with `name` if the decoder cannot be opened.
-  Decoder(const AVStream& stream, int threads, std::int64_t max_pixels, const std::string& name);
+  Decoder(const AVStream& stream, int threads, const Limits& limits, const std::string& name);
 
   /// Decodes a packet (null: the end, hands out what is left) and calls `on_frame` for each frame.
+  /// Throws `Error(kUnsupported)` if that needs more than `Limits::frame_bytes`.
   void decode(const AVPacket* packet, const OnFrame& on_frame);
 
   std::int64_t errors() const { return errors_; }
 
  private:
   void drain(const OnFrame& on_frame);
+  void refuse_large_frames() const;
 
+  std::string name_;
+  std::string place_;
+  std::unique_ptr<FrameMemory> memory_;  // used by codec_
   FfmpegPtr<AVCodecContext> codec_;
   FfmpegPtr<AVFrame> frame_;
   std::int64_t errors_ = 0;

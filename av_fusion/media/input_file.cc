@@ -24,6 +24,13 @@ bool is_playlist(const AVInputFormat& format) {
   return std::find(kPlaylists.begin(), kPlaylists.end(), format.name) != kPlaylists.end();
 }
 
+HeaderGuard::Kind guarded_kind(const AVInputFormat& format) {
+  const std::string_view name = format.name;
+  if (name.substr(0, 4) == "mov,") return HeaderGuard::Kind::kMp4;
+  if (name.substr(0, 8) == "matroska") return HeaderGuard::Kind::kMatroska;
+  return HeaderGuard::Kind::kOther;
+}
+
 // Refuses whatever a container wants to open besides itself.
 int refuse_open(AVFormatContext*, AVIOContext**, const char*, int, AVDictionary**) {
   return AVERROR(EPERM);
@@ -40,7 +47,9 @@ ErrorCode code_of(int error) {
     case AVERROR(EPERM): return ErrorCode::kUnsupported;
     case AVERROR_BUG:
     case AVERROR(ENOMEM): return ErrorCode::kInternal;
-    default: return ErrorCode::kIo;
+    case AVERROR_EXTERNAL:
+    case AVERROR(EIO): return ErrorCode::kIo;
+    default: return ErrorCode::kCorruptData;  // what the source throws does not come here
   }
 }
 
@@ -68,25 +77,31 @@ class ProbeOptions {
 }  // namespace
 
 InputFile::InputFile(const MediaSource& source, std::int64_t max_pixels, EditLists edit_lists)
-    : name_(source.name()), input_(open_byte_input(source)) {
-  if (input_->size() == 0) throw Error(ErrorCode::kCorruptData, name_, "the file is empty");
+    : name_(source.name()), input_(open_byte_input(source)), guard_(name_, input_->size()) {
+  if (input_->size() == 0) fail_for_emptiness();
   auto* buffer = static_cast<unsigned char*>(av_malloc(kIoBufferBytes));
   if (buffer == nullptr) throw std::bad_alloc();
   AVIOContext* io = avio_alloc_context(buffer, kIoBufferBytes, 0, this, &InputFile::on_read,
-                                       nullptr, input_->can_seek() ? &InputFile::on_seek : nullptr);
+                                       nullptr, &InputFile::on_seek);
   if (io == nullptr) {
     av_free(buffer);
     throw std::bad_alloc();
   }
+  if (!input_->can_seek()) io->seekable = 0;
   io_.reset(io);
   open_format(edit_lists);
   if (edit_lists == EditLists::kObeyed) find_streams(max_pixels);
+}
+
+void InputFile::fail_for_emptiness() const {
+  throw Error(ErrorCode::kCorruptData, name_, "the file is empty");
 }
 
 void InputFile::open_format(EditLists edit_lists) {
   const AVInputFormat* kind = nullptr;
   int result = av_probe_input_buffer2(io_.get(), &kind, "", nullptr, 0, 0);
   rethrow_source_error();
+  if (result < 0 && end_ == 0) fail_for_emptiness();
   if (result < 0) {
     throw Error(
         code_of(result), name_,
@@ -96,10 +111,12 @@ void InputFile::open_format(EditLists edit_lists) {
     throw Error(ErrorCode::kUnsupported, name_,
                 "cannot be opened: it is a playlist, not a media file");
   }
+  guard_.set_kind(guarded_kind(*kind));
   AVFormatContext* format = avformat_alloc_context();
   if (format == nullptr) throw std::bad_alloc();
   format->pb = io_.get();
   format->io_open = &refuse_open;
+  format->max_streams = HeaderGuard::kMaxStreams;
   format->probesize = kProbeBytes;
   format->max_analyze_duration = kProbeUs;
   AVDictionary* options = nullptr;
@@ -110,6 +127,13 @@ void InputFile::open_format(EditLists edit_lists) {
   av_dict_free(&options);
   if (result >= 0) format_.reset(format);
   rethrow_source_error();
+  if (result == AVERROR(ENOMEM)) {
+    throw Error(ErrorCode::kUnsupported, name_,
+                "cannot be opened: it has more than " + std::to_string(HeaderGuard::kMaxStreams) +
+                    " streams, or a table too large for the memory (looks like " + kind->name +
+                    ")");
+  }
+  guard_.header_is_read();
   if (result < 0) {
     throw Error(code_of(result), name_,
                 "cannot be opened: " + ffmpeg_words(result) + " (looks like " + kind->name +
@@ -127,7 +151,9 @@ void InputFile::find_streams(std::int64_t max_pixels) {
     const AVCodecParameters& codec = *stream(index)->codecpar;
     declared_sizes_.push_back({codec.width, codec.height});
   }
-  ProbeOptions options(format_->nb_streams, max_pixels);
+  // FFmpeg's own decoders know no bound but this one for the pictures they keep.
+  const std::int64_t probed_pixels = std::min(max_pixels, pixels_for_any_codec(frame_memory()));
+  ProbeOptions options(format_->nb_streams, probed_pixels);
   const int result = avformat_find_stream_info(format_.get(), options.data());
   rethrow_source_error();
   if (result < 0) {
@@ -141,6 +167,12 @@ void InputFile::find_streams(std::int64_t max_pixels) {
 int InputFile::read_packet(AVPacket* packet) {
   const int result = av_read_frame(format_.get(), packet);
   rethrow_source_error();
+  if (result >= 0) has_packets_ = true;
+  if (result < 0 && needs_seek_ && !has_packets_) {
+    throw Error(ErrorCode::kIo, name_,
+                "has to be read from its end, as an MP4 that is not made for streaming, but this "
+                "source cannot seek: give the file by name, or redirect it instead of piping it");
+  }
   return result;
 }
 
@@ -164,8 +196,14 @@ int InputFile::on_read(void* self, std::uint8_t* buffer, int size) {
   try {
     const std::size_t count =
         file.input_->read({reinterpret_cast<std::byte*>(buffer), static_cast<std::size_t>(size)});
-    file.position_ += static_cast<std::int64_t>(count);
-    return count == 0 ? AVERROR_EOF : static_cast<int>(count);
+    if (count > 0) {
+      file.guard_.look(file.position_, {buffer, count});
+      file.position_ += static_cast<std::int64_t>(count);
+      return static_cast<int>(count);
+    }
+    file.guard_.look_at_end(file.position_);
+    if (!file.can_seek()) file.end_ = file.position_;
+    return AVERROR_EOF;
   } catch (...) {
     file.source_error_ = std::current_exception();
     return AVERROR_EXTERNAL;
@@ -174,6 +212,10 @@ int InputFile::on_read(void* self, std::uint8_t* buffer, int size) {
 
 std::int64_t InputFile::on_seek(void* self, std::int64_t offset, int whence) {
   auto& file = *static_cast<InputFile*>(self);
+  if (!file.can_seek()) {
+    if (whence == SEEK_SET) file.needs_seek_ = true;
+    return AVERROR(ESPIPE);
+  }
   try {
     return file.move_to(offset, whence & ~AVSEEK_FORCE);
   } catch (...) {

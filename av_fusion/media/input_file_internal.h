@@ -9,6 +9,8 @@
 
 #include "av_fusion/media/byte_input_internal.h"
 #include "av_fusion/media/ffmpeg_util_internal.h"
+#include "av_fusion/media/frame_memory_internal.h"
+#include "av_fusion/media/header_guard_internal.h"
 #include "av_fusion/media/media_source.h"
 #include "av_fusion/media/picture_geometry_internal.h"
 
@@ -38,7 +40,13 @@ class InputFile {
   AVStream* stream(int index) const { return format_->streams[index]; }
   int stream_count() const { return static_cast<int>(format_->nb_streams); }
   bool can_seek() const { return input_->can_seek(); }
-  std::optional<std::int64_t> size_bytes() const { return input_->size(); }
+
+  /// The size of the source; of one that cannot seek what it turned out to be at its end, if that
+  /// has been reached.
+  std::optional<std::int64_t> size_bytes() const { return end_ ? end_ : input_->size(); }
+
+  /// How many bytes the decoded frames of each stream may take at a time.
+  std::int64_t frame_memory() const { return frame_memory_for(input_->size()); }
 
   /// The size of a stream's pictures by the container's header; 0 x 0 if it does not say. FFmpeg
   /// forgets it if its decoder refuses the pictures.
@@ -47,7 +55,8 @@ class InputFile {
   /// Goes back to where this object was reading, after another one has read the same source.
   void resume() { input_->seek(position_); }
 
-  /// Reads the next packet; FFmpeg's error number otherwise. Throws what the source threw.
+  /// Reads the next packet; FFmpeg's error number otherwise. Throws what the source threw, and
+  /// `Error(kIo)` if not a single packet can be read because the source cannot seek.
   int read_packet(AVPacket* packet);
 
   /// Goes to the last key frame of `stream` (-1: any) not after `time_us`. False if that failed.
@@ -58,13 +67,18 @@ class InputFile {
   static std::int64_t on_seek(void* self, std::int64_t offset, int whence);
 
   std::int64_t move_to(std::int64_t offset, int whence);
+  [[noreturn]] void fail_for_emptiness() const;
   void open_format(EditLists edit_lists);
   void find_streams(std::int64_t max_pixels);
   void rethrow_source_error();
 
   std::string name_;
   std::unique_ptr<ByteInput> input_;
+  HeaderGuard guard_;
   std::int64_t position_ = 0;
+  std::optional<std::int64_t> end_;
+  bool needs_seek_ = false;  // FFmpeg wanted to go back in a source that cannot
+  bool has_packets_ = false;
   std::exception_ptr source_error_;  // thrown inside a callback, waiting to leave FFmpeg
   FfmpegPtr<AVIOContext> io_;
   FfmpegPtr<AVFormatContext> format_;

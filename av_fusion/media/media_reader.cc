@@ -146,6 +146,7 @@ class MediaReader::Impl {
   void log(LogLevel level, const std::string& text) const {
     if (options_.log) options_.log(level, file_.name() + ": " + text);
   }
+  Decoder::Limits decoder_limits() const { return {options_.max_pixels, file_.frame_memory()}; }
   bool video_done() const { return !video_decoder_ || video_past_end_; }
   bool audio_done() const { return !audio_decoder_ || clips_->past_end(); }
 
@@ -196,7 +197,7 @@ void MediaReader::Impl::choose_streams() {
 void MediaReader::Impl::open_decoders() {
   if (info_.video && options_.decode_video) {
     AVStream& stream = *file_.stream(*info_.video);
-    video_decoder_.emplace(stream, options_.decoder_threads, options_.max_pixels, file_.name());
+    video_decoder_.emplace(stream, options_.decoder_threads, decoder_limits(), file_.name());
     picture_clock_.emplace(stream.time_base, stream.avg_frame_rate);
     orientation_ = orientation_of(display_matrix(stream));
   }
@@ -205,7 +206,7 @@ void MediaReader::Impl::open_decoders() {
 
 void MediaReader::Impl::open_sound() {
   AVStream& stream = *file_.stream(*info_.audio);
-  audio_decoder_.emplace(stream, options_.decoder_threads, options_.max_pixels, file_.name());
+  audio_decoder_.emplace(stream, options_.decoder_threads, decoder_limits(), file_.name());
   clips_.emplace(begin_, end_, [this](AudioClip clip) { events_.emplace_back(std::move(clip)); });
   sound_.emplace([this](SamplePosition position, std::span<const float> samples) {
     clips_->add(position, samples);
@@ -230,7 +231,7 @@ void MediaReader::Impl::listen_to(const AudioChannel& channel) {
 void MediaReader::Impl::choose_channel() {
   looks_for_channel_ = false;
   ChannelChoice choice;
-  Decoder decoder(*file_.stream(*info_.audio), 1, options_.max_pixels, file_.name());
+  Decoder decoder(*file_.stream(*info_.audio), 1, decoder_limits(), file_.name());
   packets_.look_ahead([&](const AVPacket& packet) {
     if (packet.stream_index != *info_.audio) return false;
     decoder.decode(&packet, [&](const AVFrame& frame) {

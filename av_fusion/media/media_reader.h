@@ -95,8 +95,9 @@ class MediaReader {
   ///
   /// Throws `Error`: kNotFound (no such file, or no such stream or channel: the text lists those
   /// there are), kIo (cannot be read, is a directory), kCorruptData (empty, damaged, or not a media
-  /// file), kUnsupported (no decoder, a picture above `max_pixels`, a playlist), kInvalidArgument
-  /// (an option out of range), and whatever the source's callbacks throw.
+  /// file), kUnsupported (no decoder, a picture above `max_pixels`, more than 500 streams, a
+  /// playlist), kInvalidArgument (an option out of range), and whatever the source's callbacks
+  /// throw.
   explicit MediaReader(MediaSource source);
   MediaReader(MediaSource source, Options options);
   ~MediaReader();
@@ -110,8 +111,10 @@ class MediaReader {
   MediaTime origin() const noexcept;
 
   /// The next picture or clip in the order of decoding, or nothing at the end. Throws only what the
-  /// source's callbacks throw, `Error(kIo)` if reading the file fails, `Error(kInternal)`, and
-  /// `std::bad_alloc`.
+  /// source's callbacks throw, `Error(kIo)` if reading the file fails, `Error(kUnsupported)` if the
+  /// decoded pictures or sound held at a time take more memory than a file of its size can ask for
+  /// (310 MiB, or 1024 times its size up to 2 GiB), `Error(kCorruptData)` if a header on the way
+  /// asks for absurdly much, `Error(kInternal)`, and `std::bad_alloc`.
   std::optional<Event> next();
 
   const Stats& stats() const noexcept;

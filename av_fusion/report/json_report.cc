@@ -2,43 +2,27 @@
 #include "av_fusion/report/json_report.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
-#include <utility>
+
+#include "av_fusion/report/json_values_internal.h"
 
 namespace av_fusion {
 namespace {
 
-// Keeps the fields in the order in which they are written here.
-using Json = nlohmann::ordered_json;
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-/// A number cut to what it is worth, so that reports stay short and comparable.
-Json rounded(double value, double steps_per_unit) {
-  return number(std::round(value * steps_per_unit) / steps_per_unit + 0.0);
-}
+using json_values::array;
+using json_values::dump;
+using json_values::Json;
+using json_values::number;
+using json_values::optional;
+using json_values::positive;
+using json_values::rounded;
+using json_values::seconds;
+using json_values::text;
 
 Json ms(double value) { return rounded(value, 100); }
 Json probability(double value) { return rounded(value, 1e4); }
-Json seconds(double value) { return rounded(value, 1e6); }
 // Divides, so that 200 ms is 0.2 and not 0.19999999999999998.
 Json seconds(MediaDuration value) { return number(static_cast<double>(value.us) / 1e6); }
-Json text(std::string_view value) { return value.empty() ? Json(nullptr) : Json(value); }
-Json positive(int value) { return value > 0 ? Json(value) : Json(nullptr); }
-
-template <typename T, typename Write>
-Json optional(const std::optional<T>& value, Write write) {
-  return value ? Json(write(*value)) : Json(nullptr);
-}
-
-template <typename T, typename Write>
-Json array(const std::vector<T>& values, Write write) {
-  Json result = Json::array();
-  for (const T& value : values) result.push_back(write(value));
-  return result;
-}
 
 Json model_json(const ModelDescription& model) {
   return {{"name", text(model.name)},
@@ -196,10 +180,6 @@ Json report_json(const Alignment& alignment, const ReportContext& context) {
           {"tracks", array(alignment.tracks, track_json)},
           {"attention", attention_json(alignment)},
           {"performance", optional(context.performance, performance_json)}};
-}
-
-std::string dump(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace

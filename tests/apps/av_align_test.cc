@@ -10,54 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "tests/apps/av_align_program.h"
 #include "tests/apps/media_folder.h"
 #include "tests/apps/program.h"
-#include "tests/report/schema_validator.h"
 
 namespace av_fusion::test {
 namespace {
 
 using nlohmann::json;
-
-const std::string kSample = AV_FUSION_ASSETS_DIR "/samples/talking_face.mp4";
-
-ProgramResult av_align(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), AV_FUSION_AV_ALIGN);
-  return run_program(arguments);
-}
-
-/// The report on stdout; fails the test if it does not follow the schema.
-json report_of(const ProgramResult& result) {
-  const json report = json::parse(result.out, nullptr, false);
-  EXPECT_FALSE(report.is_discarded()) << "stdout is not JSON alone: " << result.out << result.err;
-  static const av_fusion::testing::SchemaValidator kValidator(
-      json::parse(read_file(AV_FUSION_ASSETS_DIR "/schema/alignment-report-1.schema.json")));
-  EXPECT_EQ(kValidator.validate(report), std::vector<std::string>{});
-  return report;
-}
-
-json report_on(const std::string& input, std::vector<std::string> options = {}) {
-  options.insert(options.end(), {"-o", "-", "--", input});
-  return report_of(av_align(options));
-}
-
-double true_sample_offset_ms() {
-  return json::parse(read_file(AV_FUSION_ASSETS_DIR "/samples/talking_face.json"))
-      .at("offset_ms")
-      .get<double>();
-}
-
-std::size_t lines_of(const std::string& text) {
-  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-}
-
-/// One sentence on stderr, nothing on stdout.
-void expect_complaint(const ProgramResult& result, int exit_code, const std::string& about) {
-  EXPECT_EQ(result.exit_code, exit_code) << result.err;
-  EXPECT_EQ(result.out, "");
-  EXPECT_EQ(lines_of(result.err), 1U) << result.err;
-  EXPECT_NE(result.err.find(about), std::string::npos) << result.err;
-}
 
 class AvAlign : public ::testing::Test {
  protected:

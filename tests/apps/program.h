@@ -1,7 +1,10 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 namespace av_fusion::test {
@@ -13,8 +16,25 @@ struct ProgramResult {
   std::string err;
 };
 
+/// stdin is empty.
+struct NoInput {};
+
+/// stdin is a file, as by `program < path`, and stands `begin` bytes from its beginning.
+struct FileInput {
+  std::string path;
+  std::int64_t begin = 0;
+};
+
+/// stdin is a pipe with these bytes. The program need not read them all.
+struct PipedInput {
+  std::string_view bytes;
+};
+
+using ProgramInput = std::variant<NoInput, FileInput, PipedInput>;
+
 /// Runs `arguments[0]` (found along PATH) with the rest as arguments, without a shell, and waits
-/// for it. Exit code 127: it could not be started. stdin is empty.
-ProgramResult run_program(const std::vector<std::string>& arguments);
+/// for it. Exit code 127: it could not be started.
+ProgramResult run_program(const std::vector<std::string>& arguments,
+                          const ProgramInput& input = NoInput{});
 
 }  // namespace av_fusion::test

@@ -76,7 +76,8 @@ ReportContext full_context() {
   context.input.path = "talk.mp4";
   context.input.container = "mov,mp4";
   context.input.duration_s = 3.04;
-  context.input.video = VideoDescription{0, "h264", 640, 480, 30000.0 / 1001, false, 90, 0};
+  context.input.video = VideoDescription{0, "h264", 640, 480, 30000.0 / 1001, false, 90, 0, 2};
+  context.input.clock_jumps = 3;
   context.input.audio = AudioDescription{1, "aac", 48000, 2, "downmix", -0.021, 1};
   context.input.container_timing =
       ContainerTimingDescription{0, 0.178, -1.28, 0.1567, 21.333, true, 1436.7};
@@ -114,10 +115,11 @@ TEST(JsonReport, MeasuredReportFollowsTheSchemaAndSaysWhatWasFound) {
        "per_head_audio_t_s": [-0.08, -0.07]}]})"));
   EXPECT_EQ(report["input"]["video"], json::parse(R"({"stream": 0, "codec": "h264", "width": 640,
       "height": 480, "average_fps": 29.97003, "variable_rate": false, "rotation_deg": 90,
-      "start_s": 0})"));
+      "start_s": 0, "gaps": 2})"));
   EXPECT_EQ(report["input"]["audio"], json::parse(R"({"stream": 1, "codec": "aac",
       "sample_rate_hz": 48000, "channels": 2, "channel": "downmix", "start_s": -0.021,
       "gaps": 1})"));
+  EXPECT_EQ(report["input"]["clock_jumps"], 3);
   EXPECT_EQ(report["input"]["container_timing"], json::parse(R"({"video_start_s": 0,
       "audio_start_s": 0.178, "video_stored_s": -1.28, "audio_stored_s": 0.1567,
       "audio_priming_ms": 21.33, "edit_list": true, "offset_if_ignored_ms": 1436.7})"));
