@@ -115,8 +115,18 @@ void HeaderGuard::look(std::int64_t position, std::span<const std::uint8_t> byte
 void HeaderGuard::find_boxes(std::size_t seen) {
   for (std::size_t i = first_new(seen, kHeaderBytes); i + kHeaderBytes <= window_.size(); ++i) {
     const std::uint8_t* const box = window_.data() + i;
+    if (box[4] == 'm') note_fragment(box, i);
     if (box[4] == 's' || box[4] == 't' || box[4] == 'c') on_box(box, i);
   }
+}
+
+// Fragments lie between the data of pictures and sound; these two names in a row do not turn up by
+// chance.
+void HeaderGuard::note_fragment(const std::uint8_t* box, std::size_t offset) {
+  if (!is_named(box + 4, "moof") || !(is_named(box + 12, "mfhd") || is_named(box + 12, "traf"))) {
+    return;
+  }
+  fragment_end_ = window_begin_ + static_cast<std::int64_t>(offset) + big_endian(box);
 }
 
 void HeaderGuard::on_box(const std::uint8_t* box, std::size_t offset) {
@@ -129,7 +139,9 @@ void HeaderGuard::on_box(const std::uint8_t* box, std::size_t offset) {
   }
   const bool plausible = box[8] <= 1 && big_endian(box) <= kLongestBox;  // the version
   if (!plausible) return;
-  if (is_named(name, "trun")) return on_run(big_endian(box), big_endian(box + 8), first);
+  const bool in_fragment = window_begin_ + static_cast<std::int64_t>(offset) < fragment_end_;
+  if (is_named(name, "trun") && (in_header_ || in_fragment))
+    return on_run(big_endian(box), big_endian(box + 8), first);
   if (!in_header_) return;
   if (is_named(name, "stsz")) {
     if (first > 0) add_uniform_samples(big_endian(box + 16));

@@ -59,6 +59,7 @@ class HeaderGuard {
   };
 
   void find_boxes(std::size_t seen);
+  void note_fragment(const std::uint8_t* box, std::size_t offset);
   void on_box(const std::uint8_t* box, std::size_t offset);
   void on_run(std::uint32_t box_bytes, std::uint32_t flags, std::uint32_t samples);
   void add_uniform_samples(std::uint32_t samples);
@@ -79,6 +80,7 @@ class HeaderGuard {
   std::vector<std::uint8_t> window_;  // what is looked at, with a bit of what came before
   std::int64_t window_begin_ = 0;     // position of its first byte
 
+  std::int64_t fragment_end_ = 0;  // of the last fragment's header
   std::int64_t uniform_samples_ = 0;
   std::int64_t chunks_ = 0;
   std::uint32_t longest_chunk_ = 0;  // samples

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Peak memory of av_align on 20 minutes and on 3 hours of a 640x480 clip (the sample, looped).
 # Usage: flat_memory.sh AV_ALIGN [FOLDER [mp4|mkv]]; takes about three quarters of an hour. Fails if the two differ by over
-# 10 %. The index of an MP4, which FFmpeg holds in memory, grows by 8 MB an hour; Matroska has none.
+# 10 %. FFmpeg holds the index of an MP4 in memory, which grows with the length; Matroska needs none.
 set -eu
 av_align="$1"
 sample="$(dirname "$0")/../../assets/samples/talking_face.mp4"

@@ -126,14 +126,17 @@ Bytes mp4(const Bytes& tracks, const Bytes& data) {
 }
 
 // A file whose one fragment holds `runs`.
+Bytes fragment(const Bytes& runs) {
+  return box("moof", full_box("mfhd", 0, words(1)),
+             box("traf", full_box("tfhd", 0x020000, words(1)), runs));
+}
+
 Bytes fragmented(const Bytes& runs) {
   Track empty;
   empty.durations = empty.chunks = empty.places = words(0);
   empty.sizes = words(0, 0);
   const Bytes defaults = box("mvex", full_box("trex", 0, words(1, 1, 40, 100, 0)));
-  return join(kFileType, box("moov", movie_header(), track(empty), defaults),
-              box("moof", full_box("mfhd", 0, words(1)),
-                  box("traf", full_box("tfhd", 0x020000, words(1)), runs)),
+  return join(kFileType, box("moov", movie_header(), track(empty), defaults), fragment(runs),
               box("mdat", zeros(16000)));
 }
 
@@ -372,6 +375,15 @@ TEST(Hostile, RunsOfFragments) {
   const Observed beyond = read_all(fragmented(full_box("trun", 0x200, words(3'000'000))));
   expect_part(beyond.error, "a run of 3000000 samples in a box of 16 bytes");
   expect_bounded(beyond, 50);
+}
+
+// The header and what was read ahead with it is long past.
+TEST(Hostile, RunsOfALateFragment) {
+  const Bytes early = join(fragmented(full_box("trun", 0, words(5))), box("mdat", zeros(400'000)));
+  const Bytes late = fragment(repeat(full_box("trun", 0, words(10'000'000)), 9));
+  const Observed seen = read_all(join(early, late, box("mdat", zeros(16000))));
+  expect_part(seen.error, "its header promises 10000005 samples");
+  expect_bounded(seen, 50);
 }
 
 TEST(Hostile, RunAtTheVeryEnd) {
