@@ -291,7 +291,7 @@ struct Observed {
   std::int64_t memory_bytes = 0;  // most that was in use beyond what was before; 0: unknown
 };
 
-Observed read_all(const Bytes& file) {
+Observed read_all(const Bytes& file, bool is_pipe = false) {
   Observed result;
   auto at = std::make_shared<std::size_t>(0);
   const auto read = [&file, &result, at](std::span<std::byte> buffer) {
@@ -308,7 +308,8 @@ Observed read_all(const Bytes& file) {
   const bool resets = (std::ofstream("/proc/self/clear_refs") << 5 << std::flush).good();
   const auto before = status_line("VmRSS");
   result.error = error_of([&] {
-    MediaReader reader(MediaSource::from_callback(read, seek, size, "bomb"));
+    MediaReader reader(is_pipe ? MediaSource::from_callback(read, {}, {}, "bomb")
+                               : MediaSource::from_callback(read, seek, size, "bomb"));
     while (reader.next()) ++result.events;
   });
   const auto peak = status_line("VmHWM");
@@ -377,12 +378,12 @@ TEST(Hostile, RunsOfFragments) {
   expect_bounded(beyond, 50);
 }
 
-// The header and what was read ahead with it is long past.
+// From a pipe, when the header is long past.
 TEST(Hostile, RunsOfALateFragment) {
   const Bytes early = join(fragmented(full_box("trun", 0, words(5))), box("mdat", zeros(400'000)));
-  const Bytes late = fragment(repeat(full_box("trun", 0, words(10'000'000)), 9));
-  const Observed seen = read_all(join(early, late, box("mdat", zeros(16000))));
-  expect_part(seen.error, "its header promises 10000005 samples");
+  const Bytes late = fragment(full_box("trun", 0x200, words(3'000'000)));
+  const Observed seen = read_all(join(early, late, box("mdat", zeros(16000))), true);
+  expect_part(seen.error, "a run of 3000000 samples in a box of 16 bytes");
   expect_bounded(seen, 50);
 }
 
