@@ -12,6 +12,10 @@ function(av_fusion_options target)
   if(AV_FUSION_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${AV_FUSION_SANITIZE} -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=${AV_FUSION_SANITIZE})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      # False alarms in the standard library's own code, which the sanitizers take apart.
+      target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-stringop-overflow)
+    endif()
   endif()
 endfunction()
 
