@@ -61,7 +61,8 @@ Field FieldChoice::choose(const AVFrame& grey, Field first) {
     const std::uint8_t* const row = row_of(grey, y);
     previous_.insert(previous_.end(), row, row + size.width);
   }
-  return repeats ? other(first) : first;
+  const bool was_old = std::exchange(begins_old_, repeats);
+  return repeats || was_old ? other(first) : first;
 }
 
 void keep_field(Field field, AVFrame& grey) {

@@ -21,8 +21,9 @@ constexpr Field other(Field field) { return field == Field::kTop ? Field::kBotto
 std::optional<Field> first_field(const AVFrame& frame);
 
 /// Which field of interlaced pictures to look at: the first, unless it repeats the first field of
-/// the picture before while the second field moves. That is film on video (telecine), of which
-/// every fifth picture begins with an old field; its second field begins the next film picture.
+/// the picture before while the second field moves. That is film on video (telecine): of every five
+/// pictures one begins with an old field, and its second field begins the next film picture; so
+/// does the second field of the picture after it.
 class FieldChoice {
  public:
   /// `grey`: the next picture of the stream, in 8-bit grey.
@@ -33,6 +34,7 @@ class FieldChoice {
 
   PictureSize size_;
   std::vector<std::uint8_t> previous_;
+  bool begins_old_ = false;  // the picture before began with an old field
 };
 
 /// Replaces the rows of the other field by the mean of their neighbours.

@@ -295,8 +295,8 @@ TEST(PictureTest, OfInterlacedPicturesTheFirstFieldIsShown) {
   EXPECT_NEAR(combed.at(0).luma.data()[64], 4 * 255 / 219.0, 1);
 }
 
-// Film at 24 pictures a second on fields at 60: two fields of one picture, three of the next. Every
-// fifth picture of the video begins with a field of a film picture that was shown already.
+// Film at 24 pictures a second on fields at 60: two fields of one picture, three of the next. Two
+// of five pictures of the video begin with a field of a film picture that was shown already.
 TEST(PictureTest, OfFilmOnFieldsTheNewPictureIsShown) {
   REQUIRE_FFMPEG_COMMAND();
   const TempDir dir;
@@ -307,8 +307,8 @@ TEST(PictureTest, OfFilmOnFieldsTheNewPictureIsShown) {
   const std::vector<VideoFrame> frames = decode(dir / "film.ts").frames;
   ASSERT_GE(frames.size(), 25U);
   constexpr double kPictureMs = 1001.0 / 30;
-  constexpr double kFilmOf[] = {0, 1, 2, 2, 3};
-  constexpr double kShownAt[] = {0, 1, 2.5, 3, 4};
+  constexpr double kFilmOf[] = {0, 1, 2, 3, 3};
+  constexpr double kShownAt[] = {0, 1, 2.5, 3.5, 4};
   for (std::size_t i = 0; i < 25; ++i) {
     const double round = static_cast<double>(i / 5);
     const double film = 4 * round + kFilmOf[i % 5];
