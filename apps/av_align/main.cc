@@ -64,7 +64,9 @@ void answer(const CommandLine& line, const std::optional<ReportFile>& file, cons
             const AlignmentRun& run) {
   const std::string sentence = av_fusion::summarize(run.alignment) + "\n";
   if (file) {
-    file->write(av_fusion::to_json(run.alignment, report_context(line, aligner, run)));
+    file->write_pieces([&](const ReportFile::Write& write) {
+      av_fusion::write_json(run.alignment, report_context(line, aligner, run), write);
+    });
     if (line.quiet) return;
     if (file->is_stdout()) {
       std::fputs(sentence.c_str(), stderr);

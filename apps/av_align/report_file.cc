@@ -27,17 +27,29 @@ struct CloseFile {
   throw Error(ErrorCode::kIo, path.string(), std::string(what) + ": " + std::strerror(errno));
 }
 
-void write_all(std::FILE* file, std::string_view text, const fs::path& path) {
-  if (std::fwrite(text.data(), 1, text.size(), file) != text.size() || std::fflush(file) != 0) {
-    fail(path, "cannot write");
-  }
+using Produce = std::function<void(const ReportFile::Write&)>;
+
+void write_all(std::FILE* file, const Produce& produce, const fs::path& path) {
+  produce([&](std::string_view piece) {
+    if (std::fwrite(piece.data(), 1, piece.size(), file) != piece.size()) {
+      fail(path, "cannot write");
+    }
+  });
+  if (std::fflush(file) != 0) fail(path, "cannot write");
 }
 
-void write_file(const fs::path& path, std::string_view text) {
+void write_file(const fs::path& path, const Produce& produce) {
   const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "wb"));
   if (!file) fail(path, "cannot write");
-  write_all(file.get(), text, path);
+  write_all(file.get(), produce, path);
 }
+
+/// Produces a text that exists already.
+Produce ready(std::string_view text) {
+  return [text](const ReportFile::Write& write) { write(text); };
+}
+
+constexpr const char* kStandardOutput = "standard output";
 
 /// Devices and pipes cannot be replaced by a new file.
 bool is_replaceable(const fs::path& path) {
@@ -79,13 +91,15 @@ ReportFile::ReportFile(const std::string& name, const std::string& input)
   if (!is_writable) fail(path_, "the report cannot be written");
 }
 
-void ReportFile::write(std::string_view text) const {
-  if (is_stdout_) return write_to_stdout(text);
-  if (!is_replaceable(path_)) return write_file(path_, text);
+void ReportFile::write(std::string_view text) const { write_pieces(ready(text)); }
+
+void ReportFile::write_pieces(const Produce& produce) const {
+  if (is_stdout_) return write_all(stdout, produce, kStandardOutput);
+  if (!is_replaceable(path_)) return write_file(path_, produce);
   const fs::path partial = path_.string() + ".partial" + std::to_string(getpid());
   std::error_code error;
   try {
-    write_file(partial, text);
+    write_file(partial, produce);
   } catch (...) {
     fs::remove(partial, error);
     throw;
@@ -97,6 +111,6 @@ void ReportFile::write(std::string_view text) const {
   throw Error(ErrorCode::kIo, path_.string(), "cannot write: " + error.message());
 }
 
-void write_to_stdout(std::string_view text) { write_all(stdout, text, "standard output"); }
+void write_to_stdout(std::string_view text) { write_all(stdout, ready(text), kStandardOutput); }
 
 }  // namespace av_align

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -16,7 +17,13 @@ class ReportFile {
 
   bool is_stdout() const noexcept { return is_stdout_; }
 
-  /// Throws `av_fusion::Error(kIo)` if it fails.
+  using Write = std::function<void(std::string_view piece)>;
+
+  /// Calls `produce` with a function that takes the text piece by piece. Throws
+  /// `av_fusion::Error(kIo)` if writing fails, and what `produce` throws.
+  void write_pieces(const std::function<void(const Write&)>& produce) const;
+
+  /// The same with a text in one piece.
   void write(std::string_view text) const;
 
  private:

@@ -19,8 +19,9 @@ namespace av_fusion {
 /// offset of the file sums the tracks, each weighted by the probability that the face makes the
 /// sound, relative to the surest face: a silent listener decides nothing.
 ///
-/// Memory: one vector of 2 width + 1 sums for each second (or `hop`, if that is shorter) of each
-/// track that has not ended; of an ended track only its results. One thread at a time.
+/// Memory: for each track that has not ended, one vector of 2 width + 1 sums for each second (or
+/// `hop`, if that is shorter) of one `window`; of everything before that only results, some hundred
+/// bytes a second. One thread at a time.
 class AlignmentBuilder {
  public:
   /// Upright x, y, width, height of a face in pixels of the upright picture.

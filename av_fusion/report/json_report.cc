@@ -4,13 +4,13 @@
 #include <cmath>
 #include <string>
 
+#include "av_fusion/report/json_pieces_internal.h"
 #include "av_fusion/report/json_values_internal.h"
 
 namespace av_fusion {
 namespace {
 
 using json_values::array;
-using json_values::dump;
 using json_values::Json;
 using json_values::number;
 using json_values::optional;
@@ -144,11 +144,15 @@ Json frame_json(const AttentionFrame& frame) {
           {"per_head_audio_t_s", array(frame.per_head_audio_t, time)}};
 }
 
-Json attention_json(const Alignment& alignment) {
-  if (alignment.attention_hop.us <= 0 || alignment.attention_heads <= 0) return nullptr;
-  return {{"hop_s", seconds(alignment.attention_hop)},
-          {"heads", alignment.attention_heads},
-          {"frames", array(alignment.attention, frame_json)}};
+void write_attention(const Alignment& alignment, JsonPieces& pieces) {
+  if (alignment.attention_hop.us <= 0 || alignment.attention_heads <= 0) {
+    return pieces.member("attention", nullptr);
+  }
+  pieces.begin_object("attention");
+  pieces.member("hop_s", seconds(alignment.attention_hop));
+  pieces.member("heads", alignment.attention_heads);
+  pieces.list("frames", alignment.attention, frame_json);
+  pieces.end_object();
 }
 
 Json performance_json(const PerformanceFigures& figures) {
@@ -160,36 +164,52 @@ Json performance_json(const PerformanceFigures& figures) {
           {"peak_rss_mb", optional(figures.peak_rss_mb, memory)}};
 }
 
-Json report_json(const Alignment& alignment, const ReportContext& context) {
+void write_report(const Alignment& alignment, const ReportContext& context, JsonPieces& pieces) {
   const auto tolerance = [&](const Tolerance& t) { return tolerance_json(t, alignment.offset); };
   const std::optional<Offset>& offset = alignment.offset;
-  return {{"schema", "av_fusion/alignment-report"},
-          {"schema_version", 1},
-          {"tool", tool_json(context.tool)},
-          {"input", input_json(context.input)},
-          {"status", to_string(alignment.status)},
-          {"reason", alignment.reason},
-          {"offset_ms", optional(offset, offset_ms_json)},
-          {"direction", optional(offset, direction_json)},
-          {"interval_ms", optional(offset, interval_json)},
-          {"confidence", optional(offset, confidence_json)},
-          {"audio_delay_to_apply_ms", optional(offset, offset_ms_json)},
-          {"at_search_edge", alignment.at_search_edge},
-          {"tolerance", optional(context.tolerance, tolerance)},
-          {"timeline", array(alignment.timeline, point_json)},
-          {"tracks", array(alignment.tracks, track_json)},
-          {"attention", attention_json(alignment)},
-          {"performance", optional(context.performance, performance_json)}};
+  pieces.begin_object();
+  pieces.member("schema", "av_fusion/alignment-report");
+  pieces.member("schema_version", 1);
+  pieces.member("tool", tool_json(context.tool));
+  pieces.member("input", input_json(context.input));
+  pieces.member("status", to_string(alignment.status));
+  pieces.member("reason", alignment.reason);
+  pieces.member("offset_ms", optional(offset, offset_ms_json));
+  pieces.member("direction", optional(offset, direction_json));
+  pieces.member("interval_ms", optional(offset, interval_json));
+  pieces.member("confidence", optional(offset, confidence_json));
+  pieces.member("audio_delay_to_apply_ms", optional(offset, offset_ms_json));
+  pieces.member("at_search_edge", alignment.at_search_edge);
+  pieces.member("tolerance", optional(context.tolerance, tolerance));
+  pieces.list("timeline", alignment.timeline, point_json);
+  pieces.list("tracks", alignment.tracks, track_json);
+  write_attention(alignment, pieces);
+  pieces.member("performance", optional(context.performance, performance_json));
+  pieces.end_object();
+  pieces.end_text();
+}
+
+std::string in_one_piece(const Alignment& alignment, const ReportContext& context, int indent) {
+  std::string result;
+  JsonPieces pieces([&](std::string_view piece) { result += piece; }, indent);
+  write_report(alignment, context, pieces);
+  return result;
 }
 
 }  // namespace
 
+void write_json(const Alignment& alignment, const ReportContext& context,
+                const std::function<void(std::string_view)>& write) {
+  JsonPieces pieces(write, 2);
+  write_report(alignment, context, pieces);
+}
+
 std::string to_json(const Alignment& alignment, const ReportContext& context) {
-  return dump(report_json(alignment, context), 2);
+  return in_one_piece(alignment, context, 2);
 }
 
 std::string to_json_line(const Alignment& alignment, const ReportContext& context) {
-  return dump(report_json(alignment, context), -1);
+  return in_one_piece(alignment, context, JsonPieces::kOneLine);
 }
 
 }  // namespace av_fusion

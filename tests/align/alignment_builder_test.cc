@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
+#include <utility>
 
+#include "av_fusion/align/lag_posterior.h"
 #include "av_fusion/core/error.h"
 #include "tests/align/synthetic_evidence.h"
 
@@ -263,6 +267,53 @@ TEST(AlignmentBuilder, TimelineFollowsAChange) {
     } else if (i >= 10) {
       EXPECT_NEAR(point.offset.ms, 100, 5) << i;
     }
+  }
+}
+
+/// The offset of the valid ticks in [from, to) seconds of the evidence; nothing if too few.
+std::optional<Offset> offset_of_stretch(const SyncEvidence& evidence, double from, double to) {
+  const AlignmentOptions options = options_for_tests();
+  LagPosterior sum(options.lag_hop, options.width);
+  const auto lags = static_cast<std::size_t>(2 * options.width + 1);
+  for (std::size_t i = 0; i < evidence.valid.size(); ++i) {
+    const double time = 0.04 * static_cast<double>(i);
+    if (evidence.valid[i] == 0 || time < from - 1e-9 || time > to - 1e-9) continue;
+    sum.add({evidence.lag_logits.data() + i * lags, lags}, evidence.picture_late[i]);
+  }
+  if (sum.num_ticks() < static_cast<double>(options.min_ticks)) return std::nullopt;
+  return sum.estimate(options.calibration).offset;
+}
+
+// Stretches are summed up as they end; here each is summed from all ticks, holes included.
+TEST(AlignmentBuilder, TimelineIsThatOfTheWholeTrack) {
+  SyntheticTrack track = track_with_lag(40, 1500);  // 60 s
+  SyncEvidence evidence = make_evidence(track);
+  std::fill_n(evidence.valid.begin(), 7, 0);
+  std::fill_n(evidence.valid.begin() + 300, 90, 0);   // shorter than a stretch
+  std::fill_n(evidence.valid.begin() + 600, 425, 0);  // longer
+  std::fill_n(evidence.valid.begin() + 1430, 70, 0);
+  const double first = 0.04 * 7, end = 0.04 * 1430;
+  for (const auto& [window, hop] : {std::pair{4.0, 1.0}, {4.0, 0.5}, {3.0, 7.0}, {2.0, 2.0}}) {
+    AlignmentOptions options = options_for_tests();
+    options.window = MediaDuration::from_seconds(window);
+    options.hop = MediaDuration::from_seconds(hop);
+    const Alignment alignment = align(evidence, options);
+    const double bin = std::min(1.0, hop);
+    const double bins_end = std::ceil(end / bin) * bin;  // the last bin may be half empty
+    std::size_t count = 0;
+    for (double from = 0; from + window <= bins_end + 1e-9; from += hop) {
+      const auto expected = offset_of_stretch(evidence, from, from + window);
+      if (!expected) continue;
+      ASSERT_LT(count, alignment.timeline.size()) << window << " " << hop << " " << from;
+      const TimelinePoint& point = alignment.timeline[count++];
+      EXPECT_NEAR(point.t.seconds(), (std::max(first, from) + std::min(end, from + window)) / 2,
+                  1e-6);
+      EXPECT_NEAR(point.offset.ms, expected->ms, 1e-9);
+      EXPECT_NEAR(point.offset.low_ms, expected->low_ms, 1e-9);
+      EXPECT_NEAR(point.offset.confidence, expected->confidence, 1e-9);
+    }
+    EXPECT_EQ(count, alignment.timeline.size()) << window << " " << hop;
+    EXPECT_GT(count, 3U);
   }
 }
 

@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <clocale>
 #include <fstream>
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/report/schema_validator.h"
@@ -312,6 +315,43 @@ TEST(JsonReport, ALineIsOneLineWithTheSameContent) {
   const std::string line = to_json_line(measured(), context);
   EXPECT_EQ(line.find('\n'), line.size() - 1);
   EXPECT_EQ(json::parse(line), json::parse(to_json(measured(), context)));
+}
+
+/// The layout of the text against the library's own of the whole tree.
+void expect_layout_of_the_whole(const std::string& text) {
+  EXPECT_EQ(text, nlohmann::ordered_json::parse(text).dump(2) + "\n");
+}
+
+TEST(JsonReport, PiecesMakeTheTextOfTheWholeTree) {
+  Alignment alignment = measured();
+  expect_layout_of_the_whole(to_json(alignment, full_context()));
+  expect_layout_of_the_whole(to_json(Alignment{}, ReportContext{}));
+  const std::string line = to_json_line(alignment, full_context());
+  EXPECT_EQ(line, nlohmann::ordered_json::parse(line).dump() + "\n");
+  alignment.attention.clear();
+  alignment.tracks.clear();
+  expect_layout_of_the_whole(to_json(alignment, full_context()));
+}
+
+TEST(JsonReport, ALongReportComesInSmallPieces) {
+  Alignment alignment = measured();
+  const auto frame = alignment.attention.front();
+  alignment.attention.assign(10000, frame);
+  std::string whole;
+  std::size_t longest = 0;
+  write_json(alignment, full_context(), [&](std::string_view piece) {
+    whole += piece;
+    longest = std::max(longest, piece.size());
+  });
+  EXPECT_TRUE(whole == to_json(alignment, full_context()));
+  EXPECT_GT(whole.size(), 1'000'000U);
+  EXPECT_LT(longest, 20'000U);
+  EXPECT_EQ(json::parse(whole)["attention"]["frames"].size(), 10000U);
+}
+
+TEST(JsonReport, WhatTheWriterThrowsComesThrough) {
+  const auto full_disk = [](std::string_view) { throw std::runtime_error("disk full"); };
+  EXPECT_THROW(write_json(measured(), full_context(), full_disk), std::runtime_error);
 }
 
 TEST(JsonReport, LocaleDoesNotMatter) {

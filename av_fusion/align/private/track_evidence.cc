@@ -2,7 +2,6 @@
 #include "av_fusion/align/private/track_evidence.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "av_fusion/align/private/attention_row.h"
@@ -10,12 +9,6 @@
 
 namespace av_fusion {
 namespace {
-
-constexpr MediaDuration kSpeakingStep = {200'000};
-constexpr MediaDuration kSpeakingGap = {300'000};  // shorter pauses do not end a span
-constexpr double kSpeakingThreshold = 0.5;
-
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -36,14 +29,11 @@ std::optional<AttentionFrame> TrackEvidence::add(const SyncEvidence& evidence, s
   const AttentionRow attention(evidence, row);
   if (!attention.has_sound()) return std::nullopt;
 
-  bins_.try_emplace(grid_.bin_of(tick), options_.lag_hop, options_.width)
-      .first->second.add(attention.lag_logits(), evidence.picture_late[index]);
-  Speaking& speaking = speaking_[floor_divide((tick - grid_.anchor).us, kSpeakingStep.us)];
-  speaking.logit_sum += speaking_logit;
-  ++speaking.ticks;
   if (valid_ticks_ == 0) first_ = tick;
   last_ = tick;
   ++valid_ticks_;
+  bin_at(tick).add(attention.lag_logits(), evidence.picture_late[index]);
+  speaking_.add(tick, speaking_logit);
 
   if (!is_attention_due(tick)) return std::nullopt;
   if (box != nullptr) boxes_.push_back(*box);
@@ -58,9 +48,31 @@ bool TrackEvidence::is_attention_due(MediaTime tick) {
   return true;
 }
 
+/// The evidence of the bin that `tick`, the last one, lies in. Bins and stretches that end before
+/// it are complete.
+LagPosterior& TrackEvidence::bin_at(MediaTime tick) {
+  const std::int64_t bin = grid_.bin_of(tick);
+  if (bins_.empty()) {
+    next_stretch_ = bin;
+  } else if (bins_.rbegin()->first != bin) {
+    past_.merge(bins_.rbegin()->second);
+    finish_stretches(bin);
+  }
+  return bins_.try_emplace(bin, options_.lag_hop, options_.width).first->second;
+}
+
+/// Turns the stretches that end with the bins before `bin` into points, and forgets what no other
+/// stretch needs.
+void TrackEvidence::finish_stretches(std::int64_t bin) {
+  for (; next_stretch_ + grid_.window_bins <= bin; next_stretch_ += grid_.hop_bins) {
+    if (const auto point = timeline_point(next_stretch_)) timeline_.push_back(*point);
+  }
+  bins_.erase(bins_.begin(), bins_.lower_bound(next_stretch_));
+}
+
 LagPosterior TrackEvidence::sum() const {
-  LagPosterior sum = empty_posterior();
-  for (const auto& [bin, posterior] : bins_) sum.merge(posterior);
+  LagPosterior sum = past_;
+  if (!bins_.empty()) sum.merge(bins_.rbegin()->second);
   return sum;
 }
 
@@ -78,62 +90,25 @@ FaceTrack TrackEvidence::face_track() const {
   if (valid_ticks_ >= options_.min_ticks && is_measurement(estimate, options_)) {
     result.offset = estimate.offset;
   }
-  result.speaking = speaking_spans();
-  return result;
-}
-
-std::vector<SpeakingSpan> TrackEvidence::speaking_spans() const {
-  struct OpenSpan {
-    std::int64_t first, last;  // slots
-  };
-  std::vector<OpenSpan> spans;
-  for (const auto& [slot, speaking] : speaking_) {
-    if (sigmoid(speaking.logit_sum / static_cast<double>(speaking.ticks)) < kSpeakingThreshold) {
-      continue;
-    }
-    const bool joins =
-        !spans.empty() && (kSpeakingStep * (slot - spans.back().last - 1)) < kSpeakingGap;
-    if (joins) {
-      spans.back().last = slot;
-    } else {
-      spans.push_back({slot, slot});
-    }
-  }
-
-  std::vector<SpeakingSpan> result;
-  for (const OpenSpan& span : spans) {
-    double probability = 0;
-    double ticks = 0;
-    const auto past = speaking_.upper_bound(span.last);
-    for (auto it = speaking_.find(span.first); it != past; ++it) {
-      const auto n = static_cast<double>(it->second.ticks);
-      probability += n * sigmoid(it->second.logit_sum / n);
-      ticks += n;
-    }
-    const MediaTime start = std::max(first_, grid_.anchor + kSpeakingStep * span.first);
-    const MediaTime stop = std::min(end(), grid_.anchor + kSpeakingStep * (span.last + 1));
-    result.push_back({from_zero(start), from_zero(stop), probability / ticks});
-  }
+  result.speaking = speaking_.within(first_, end());
   return result;
 }
 
 std::vector<TimelinePoint> TrackEvidence::timeline() const {
-  std::vector<TimelinePoint> result;
+  std::vector<TimelinePoint> result = timeline_;
   if (bins_.empty()) return result;
-  const std::int64_t first_bin = bins_.begin()->first;
-  const std::int64_t past_bin = bins_.rbegin()->first + 1;
-  std::int64_t bin = first_bin;
-  do {
-    if (const auto point = timeline_point(bin)) result.push_back(*point);
-    bin += grid_.hop_bins;
-  } while (bin + grid_.window_bins <= past_bin);
+  const bool is_only_one = next_stretch_ == grid_.bin_of(first_);
+  const bool is_whole = next_stretch_ + grid_.window_bins == bins_.rbegin()->first + 1;
+  if (is_only_one || is_whole) {
+    if (const auto point = timeline_point(next_stretch_)) result.push_back(*point);
+  }
   return result;
 }
 
 /// The stretch of one window from `first_bin`; nothing if it holds too little or its best lag is at
 /// the edge of the search.
 std::optional<TimelinePoint> TrackEvidence::timeline_point(std::int64_t first_bin) const {
-  LagPosterior sum = empty_posterior();
+  LagPosterior sum(options_.lag_hop, options_.width);
   const auto past = bins_.lower_bound(first_bin + grid_.window_bins);
   for (auto it = bins_.lower_bound(first_bin); it != past; ++it) {
     sum.merge(it->second);

@@ -11,18 +11,24 @@
 #include "av_fusion/align/alignment_options.h"
 #include "av_fusion/align/lag_posterior.h"
 #include "av_fusion/align/private/bin_grid.h"
+#include "av_fusion/align/private/speaking_spans.h"
 #include "av_fusion/model/sync_evidence.h"
 
 namespace av_fusion {
 
-/// What has been gathered about one face. Times in the results count from the container's zero.
-/// `options` and `grid` must outlive the track.
+/// What has been gathered about one face: sums of evidence for the stretches of the timeline that
+/// are not complete, results of those that are. Times in the results count from the container's
+/// zero. `options` and `grid` must outlive the track; the grid's anchor must be set.
 class TrackEvidence {
  public:
   using Box = std::array<double, 4>;
 
   TrackEvidence(int id, const AlignmentOptions& options, const BinGrid& grid)
-      : id_(id), options_(options), grid_(grid) {}
+      : id_(id),
+        options_(options),
+        grid_(grid),
+        past_(options.lag_hop, options.width),
+        speaking_(grid.anchor) {}
 
   /// Adds one valid, checked row. `box` may be null. Returns the attention frame if one is due.
   std::optional<AttentionFrame> add(const SyncEvidence& evidence, std::int64_t row, const Box* box);
@@ -35,15 +41,10 @@ class TrackEvidence {
   std::vector<TimelinePoint> timeline() const;
 
  private:
-  struct Speaking {
-    double logit_sum = 0;
-    std::int64_t ticks = 0;
-  };
-
-  LagPosterior empty_posterior() const { return {options_.lag_hop, options_.width}; }
+  LagPosterior& bin_at(MediaTime tick);
+  void finish_stretches(std::int64_t bin);
   bool is_attention_due(MediaTime tick);
   MediaTime end() const { return last_ + options_.tick_hop; }
-  std::vector<SpeakingSpan> speaking_spans() const;
   std::optional<TimelinePoint> timeline_point(std::int64_t first_bin) const;
 
   int id_;
@@ -53,8 +54,11 @@ class TrackEvidence {
   MediaTime last_;  // start of the last valid tick
   std::int64_t valid_ticks_ = 0;
   std::optional<std::int64_t> attention_slot_;
-  std::map<std::int64_t, LagPosterior> bins_;
-  std::map<std::int64_t, Speaking> speaking_;
+  LagPosterior past_;                          // the bins before the last one
+  std::map<std::int64_t, LagPosterior> bins_;  // from the next stretch on, and the last one
+  std::int64_t next_stretch_ = 0;              // its first bin
+  std::vector<TimelinePoint> timeline_;
+  SpeakingSpans speaking_;
   std::vector<Box> boxes_;  // one each attention hop
 };
 
