@@ -107,6 +107,24 @@ class Sampler:
         return clips[self.rng.integers(len(clips))]
 
 
+def stretched(clip, rate):
+    """The clip played `rate` times as fast, pictures and sound together."""
+    ticks = max(1, int((clip.ticks - 1) / rate) + 1)
+    at = np.arange(ticks) * rate
+    picture = np.round(at).astype(int)
+    frame = LEAD + (np.arange(int((len(clip.mel) - 1 - LEAD) / rate) + 1 + LEAD) - LEAD) * rate
+    frame = np.clip(frame, 0, len(clip.mel) - 1)
+    low = frame.astype(int)
+    high = np.minimum(low + 1, len(clip.mel) - 1)
+    part = (frame - low).astype(np.float32)[:, None]
+    return dataclasses.replace(
+        clip, crops=clip.crops[picture], lips=clip.lips[picture], valid=clip.valid[picture],
+        picture_offset=((clip.picture_offset[picture] + 4 * (picture - at)) / rate).astype(np.float32),
+        mel=clip.mel[low] * (1 - part) + clip.mel[high] * part,
+        mel_valid=clip.mel_valid[low] & clip.mel_valid[high],
+        speech=clip.speech[np.round(frame).astype(int)], lag=clip.lag / rate)
+
+
 def cut_mel(clip, begin, length, filler):
     """Frames begin .. begin + length of the clip's mel; what was not recorded comes from filler."""
     out = filler.copy()
@@ -121,6 +139,8 @@ def make_window(sampler, rng, ticks, width, context):
     """One training example of `ticks` pictures and the sound around them, as a dict of arrays."""
     clip = sampler.draw()
     other = sampler.draw()
+    if rng.random() < 0.5:
+        clip = stretched(clip, float(np.exp(rng.uniform(-0.2, 0.2))))
     t0 = int(rng.integers(0, max(1, clip.ticks - ticks + 1)))
     n = min(ticks, clip.ticks - t0)
     length = 4 * ticks + 2 * (width + context)
@@ -132,7 +152,7 @@ def make_window(sampler, rng, ticks, width, context):
         if len(recorded):
             filler[:] = np.resize(np.roll(recorded, rng.integers(len(recorded)), 0), filler.shape)
     kind = rng.random()
-    mismatched = kind < 0.2 and other is not clip
+    mismatched = kind < 0.2 and other.name != clip.name
     silent = 0.2 <= kind < 0.23
     base = LEAD + 4 * t0 + int(round(clip.lag)) - (context + width) - shift
     mel, inside = cut_mel(clip, base, length, filler)

@@ -26,7 +26,7 @@ import torch.nn.functional as F
 import dataset
 from model import AlignerNet, Config
 
-WIDTH, CONTEXT = 75, 48
+WIDTH, CONTEXT = 75, 64  # lags searched on either side; audio beyond them that the encoder sees
 REFERENCE = ("grid_s1", "grid_more", "made")       # lag 0 by definition or by construction
 PRIOR_LAG = {"lrwar": 4.0, "webcam_tr": 0.0, "syllables": 0.0}  # starting points, in 10 ms frames
 
@@ -276,6 +276,13 @@ def train(arguments):
     optimiser = torch.optim.AdamW(parameters, lr=arguments.rate, weight_decay=0.03)
     average = copy.deepcopy(net)
     elapsed, step = 0.0, 0
+    if arguments.start and not (run / "last.pt").exists():
+        state = torch.load(arguments.start, weights_only=False)
+        net.load_state_dict(state["model"])
+        average.load_state_dict(state["model"])
+        evidence.load_state_dict(state["evidence"])
+        for clip in clips:
+            clip.lag, clip.usable = state["lags"].get(clip.name, (clip.lag, clip.usable))
     if (run / "last.pt").exists():
         state = torch.load(run / "last.pt", weights_only=False)
         net.load_state_dict(state["net"])
@@ -323,7 +330,7 @@ def train(arguments):
         loss.backward()
         torch.nn.utils.clip_grad_norm_(parameters, 2.0)
         optimiser.step()
-        keep = min(0.995, (1 + step) / (10 + step))
+        keep = min(0.998, (1 + step) / (10 + step))
         with torch.no_grad():
             for a, b in zip(average.state_dict().values(), net.state_dict().values()):
                 if a.dtype.is_floating_point:
@@ -366,6 +373,7 @@ if __name__ == "__main__":
     parser.add_argument("--features", action="append", required=True)
     parser.add_argument("--table", action="append", required=True)
     parser.add_argument("--run", required=True)
+    parser.add_argument("--start", help="weights of an earlier run to begin with, such as OTHER/best.pt")
     parser.add_argument("--minutes", type=float, default=45)
     parser.add_argument("--rate", type=float, default=1.2e-3)
     parser.add_argument("--seed", type=int, default=1)

@@ -104,6 +104,7 @@ Json tolerance_json(const Tolerance& tolerance, const std::optional<Offset>& off
 Json point_json(const TimelinePoint& point) {
   return {{"t_s", seconds(point.t)},
           {"offset_ms", offset_ms_json(point.offset)},
+          {"interval_ms", interval_json(point.offset)},
           {"confidence", confidence_json(point.offset)},
           {"track", point.track}};
 }

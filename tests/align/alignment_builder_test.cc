@@ -317,6 +317,17 @@ TEST(AlignmentBuilder, TimelineIsThatOfTheWholeTrack) {
   }
 }
 
+TEST(AlignmentBuilder, StretchesMayBeShorterThanWhatIsTooShortForAFile) {
+  SyncEvidence evidence = make_evidence(track_with_lag(30, 250));  // 10 s
+  std::fill_n(evidence.valid.begin() + 25, 1, 0);  // four of the second's first five ticks
+  std::fill_n(evidence.valid.begin() + 50, 2, 0);  // three
+  AlignmentOptions options = options_for_tests();
+  options.window = options.hop = MediaDuration::from_ms(200);
+  const Alignment alignment = align(evidence, options);
+  EXPECT_EQ(alignment.status, AlignmentStatus::kMeasured);
+  EXPECT_EQ(alignment.timeline.size(), 49U);
+}
+
 TEST(AlignmentBuilder, AShortClipHasOneTimelinePoint) {
   const Alignment alignment = align(make_evidence(track_with_lag(30, 30)));  // 1.2 s
   ASSERT_EQ(alignment.timeline.size(), 1u);

@@ -107,7 +107,8 @@ TEST(JsonReport, MeasuredReportFollowsTheSchemaAndSaysWhatWasFound) {
       "source": "EBU R37 (2007), output feeding transmitters",
       "early_ms": 40, "late_ms": -60, "verdict": "fail"})"));
   EXPECT_EQ(report["timeline"][1],
-            json::parse(R"({"t_s": 3, "offset_ms": 118, "confidence": 0.8, "track": 0})"));
+            json::parse(R"({"t_s": 3, "offset_ms": 118, "interval_ms": [90, 140],
+                         "confidence": 0.8, "track": 0})"));
   EXPECT_EQ(report["tracks"][0], json::parse(R"({"id": 0, "start_s": 0.04, "end_s": 3.04,
       "box": [100.5, 80, 64, 64.3], "offset_ms": 119.99, "confidence": 0.97,
       "speaking": [{"start_s": 0.2, "end_s": 1.8, "probability": 0.93}]})"));

@@ -105,6 +105,12 @@ std::vector<TimelinePoint> TrackEvidence::timeline() const {
   return result;
 }
 
+/// Four fifths of a stretch that is so short that `min_ticks` do not fit in.
+double TrackEvidence::min_ticks_of_stretch() const {
+  const double fitting = options_.window.seconds() / options_.tick_hop.seconds();
+  return std::min(static_cast<double>(options_.min_ticks), 0.8 * fitting);
+}
+
 /// The stretch of one window from `first_bin`; nothing if it holds too little or its best lag is at
 /// the edge of the search.
 std::optional<TimelinePoint> TrackEvidence::timeline_point(std::int64_t first_bin) const {
@@ -113,7 +119,7 @@ std::optional<TimelinePoint> TrackEvidence::timeline_point(std::int64_t first_bi
   for (auto it = bins_.lower_bound(first_bin); it != past; ++it) {
     sum.merge(it->second);
   }
-  if (sum.num_ticks() < static_cast<double>(options_.min_ticks)) return std::nullopt;
+  if (sum.num_ticks() < min_ticks_of_stretch()) return std::nullopt;
   const LagEstimate estimate = sum.estimate(options_.calibration);
   if (estimate.at_edge) return std::nullopt;
   const MediaTime start = std::max(first_, grid_.start_of(first_bin));

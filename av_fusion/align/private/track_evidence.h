@@ -42,6 +42,7 @@ class TrackEvidence {
 
  private:
   LagPosterior& bin_at(MediaTime tick);
+  double min_ticks_of_stretch() const;
   void finish_stretches(std::int64_t bin);
   bool is_attention_due(MediaTime tick);
   MediaTime end() const { return last_ + options_.tick_hop; }
