@@ -1,7 +1,6 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "av_fusion/align_session_internal.h"
@@ -11,9 +10,6 @@
 namespace av_fusion {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr auto kProgressEvery = std::chrono::milliseconds(100);
 constexpr MediaDuration kSilencePiece = MediaDuration::from_seconds(1);
 constexpr MediaDuration kLongestFile = MediaDuration::from_seconds(7.0 * 24 * 3600);
 constexpr MediaDuration kClipJitter = MediaDuration::from_ms(1);
@@ -29,7 +25,7 @@ std::int64_t width_of(MediaDuration max_offset, MediaDuration lag_hop) {
 }
 
 AlignmentOptions alignment_options(const AlignerModel& model, const AlignerOptions& options,
-                                   std::int64_t width) {
+                                   std::int64_t width, MediaDuration keep) {
   const AlignerModel::Calibration& fitted = model.calibration();
   AlignmentOptions result;
   result.tick_hop = MouthTrackExtractor::kHop;
@@ -38,6 +34,7 @@ AlignmentOptions alignment_options(const AlignerModel& model, const AlignerOptio
   result.heads = model.geometry().num_heads;
   result.window = options.window;
   result.hop = options.hop;
+  result.keep = keep;
   result.calibration.evidence_scale = fitted.evidence_scale;
   result.calibration.correlated_ticks = fitted.correlated_ticks;
   result.calibration.outlier_share = fitted.outlier_share;
@@ -46,11 +43,11 @@ AlignmentOptions alignment_options(const AlignerModel& model, const AlignerOptio
   return result;
 }
 
-FusionStream::Options fusion_options(const AlignerOptions& options, std::int64_t width) {
-  FusionStream::Options result;
-  result.width = width;
-  result.max_frames = options.max_interleave.us / LogMelExtractor::kHop.us;
-  return result;
+FusionStream::Options fusion_options(FusionStream::Options chunks, const AlignerOptions& options,
+                                     std::int64_t width) {
+  chunks.width = width;
+  chunks.max_frames = options.max_interleave.us / LogMelExtractor::kHop.us;
+  return chunks;
 }
 
 FusionStream::Sink sink_to(AlignmentBuilder& builder) {
@@ -76,40 +73,26 @@ ExecContext::Options exec_options(const AlignerOptions& options) {
 
 AlignSession::AlignSession(const AlignerModel& model,
                            std::shared_ptr<const FaceLandmarker> landmarker,
-                           const AlignerOptions& options, MediaReader& reader, std::string name)
+                           const AlignerOptions& options, const Gathering& gathering,
+                           std::string name)
     : model_(model),
-      options_(options),
-      reader_(reader),
       name_(std::move(name)),
+      max_interleave_(options.max_interleave),
       width_(width_of(options.max_offset, LogMelExtractor::kHop)),
-      builder_(alignment_options(model, options, width_)),
+      builder_(alignment_options(model, options, width_, gathering.keep)),
       context_(exec_options(options)),
-      fusion_(model, context_, fusion_options(options, width_), sink_to(builder_), name_),
-      mouths_(make_dlib_face_detector(), std::move(landmarker)),
-      begun_(Clock::now()) {}
+      fusion_(model, context_, fusion_options(gathering.chunks, options, width_), sink_to(builder_),
+              name_),
+      mouths_(make_dlib_face_detector(), std::move(landmarker)) {}
 
-void AlignSession::run() {
-  while (!cancelled_) {
-    std::optional<MediaReader::Event> event = reader_.next();
-    if (!event) break;
-    if (auto* frame = std::get_if<VideoFrame>(&*event)) {
-      on_picture(std::move(*frame));
-    } else {
-      on_sound(std::get<AudioClip>(std::move(*event)));
-    }
-    report_progress();
-  }
-  finish_streams();
-}
-
-void AlignSession::on_picture(VideoFrame frame) {
+void AlignSession::push(VideoFrame frame) {
   if (!first_picture_) begin_sound(frame.time);
   check_span(frame.time);
   last_picture_ = std::max(last_picture_, frame.time);
   mouths_.push(std::move(frame));
   take_mouths();
   // Sound that is so late will not come any more: the file has a hole there, or its sound is over.
-  const MediaTime hopeless = last_picture_ - options_.max_interleave;
+  const MediaTime hopeless = last_picture_ - max_interleave_;
   if (sound_end_ + kSilencePiece < hopeless) {
     fill_with_silence(hopeless);
     silenced_ = sound_end_;
@@ -142,7 +125,7 @@ void AlignSession::take_mouths() {
   if (const auto grid = mouths_.grid()) fusion_.advance_to(grid->nearest(last_picture_));
 }
 
-void AlignSession::on_sound(AudioClip clip) {
+void AlignSession::push(AudioClip clip) {
   if (silenced_ && clip.start + kClipJitter < *silenced_) return lose(clip);
   if (mel_) {
     push_clip(clip);
@@ -166,7 +149,7 @@ void AlignSession::lose(const AudioClip& clip) {
 void AlignSession::hold(AudioClip clip) {
   held_length_ = held_length_ + length_of(clip);
   held_.push_back(std::move(clip));
-  while (held_length_ > options_.max_interleave) {
+  while (held_length_ > max_interleave_) {
     const MediaDuration length = length_of(held_.front());
     given_up_ = held_.front().start + length;
     held_length_ = held_length_ - length;
@@ -220,42 +203,16 @@ void AlignSession::finish_streams() {
   fusion_.finish_audio();
 }
 
-void AlignSession::report_progress() {
-  const Clock::time_point now = Clock::now();
-  if (!options_.progress || now - last_progress_ < kProgressEvery) return;
-  last_progress_ = now;
-  AlignProgress progress;
-  progress.position = analysed();
-  progress.length = options_.duration;
-  if (const auto whole = reader_.info().duration) {
-    const MediaDuration rest = *whole - options_.start.value_or(MediaDuration{});
-    progress.length = std::min(progress.length.value_or(rest), rest);
-  }
-  const double wall_s = std::chrono::duration<double>(now - begun_).count();
-  if (wall_s > 0) progress.speed_x_realtime = progress.position.seconds() / wall_s;
-  cancelled_ = !options_.progress(progress);
-}
-
-MediaDuration AlignSession::analysed() const {
-  const MediaReader::Stats& stats = reader_.stats();
-  std::optional<MediaTime> first = stats.first_picture;
-  std::optional<MediaTime> last = stats.last_picture;
-  if (stats.first_sample)
-    first = std::min(first.value_or(*stats.first_sample), *stats.first_sample);
-  if (stats.end_of_sound) last = std::max(last.value_or(*stats.end_of_sound), *stats.end_of_sound);
-  return first && last ? *last - *first : MediaDuration{};
-}
-
-Alignment AlignSession::finish() {
-  const MediaReader::Stats& stats = reader_.stats();
+Alignment AlignSession::finish(const Ending& ending) {
+  finish_streams();
   MeasurementContext context;
-  context.has_video = reader_.info().video.has_value();
-  context.has_audio = reader_.info().audio.has_value();
+  context.has_video = ending.has_video;
+  context.has_audio = ending.has_audio;
   context.pictures = mouths_.counters().ticks;
   context.pictures_with_face = mouths_.counters().ticks_with_face;
   context.speech = speech();
-  context.sound = MediaDuration{stats.samples * 1'000'000 / AudioClip::kSampleRateHz};
-  context.origin = reader_.origin();
+  context.sound = MediaDuration{ending.samples * 1'000'000 / AudioClip::kSampleRateHz};
+  context.origin = ending.origin;
   return builder_.finish(context);
 }
 

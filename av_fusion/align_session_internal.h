@@ -1,52 +1,73 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "av_fusion/align/alignment_builder.h"
+#include "av_fusion/align/track_state.h"
 #include "av_fusion/aligner_options.h"
-#include "av_fusion/alignment_run.h"
 #include "av_fusion/features/face_landmarker.h"
 #include "av_fusion/features/log_mel.h"
 #include "av_fusion/features/mouth_track_extractor.h"
 #include "av_fusion/features/speech_activity.h"
 #include "av_fusion/fusion_stream_internal.h"
-#include "av_fusion/media/media_reader.h"
+#include "av_fusion/media/audio_clip.h"
+#include "av_fusion/media/video_frame.h"
 #include "av_fusion/model/aligner_model.h"
 #include "av_fusion/nn/exec_context.h"
 
 namespace av_fusion {
 
-/// One run of `Aligner::align`: takes what the reader hands out to the rooms in which it is needed.
+/// Takes pictures and sound to the rooms in which they are needed, and brings back what they amount
+/// to: the one path that files and live streams share.
 ///
 /// Picture tick 0 is the first picture; audio frame 0 is centred `FusionStream::lead` before it.
-/// Sound that is missing (before, after and between) is silence. Used once, by one thread.
+/// Sound that is missing (before, after and between) is silence. How the sound is cut into clips
+/// changes nothing, nor does the order of the two streams within `AlignerOptions::max_interleave`.
+/// Used once, by one thread.
 class AlignSession {
  public:
-  /// All references must outlive the session. `name`: the input, for errors.
+  /// What only the source of pictures and sound knows.
+  struct Ending {
+    bool has_video = false;
+    bool has_audio = false;
+    MediaTime origin;          ///< the earlier of first picture and first sound
+    std::int64_t samples = 0;  ///< heard, at `AudioClip::kSampleRateHz`
+  };
+
+  /// How the evidence is gathered, and for how long.
+  struct Gathering {
+    FusionStream::Options chunks;  ///< `width` and `max_frames` are set by the session
+    MediaDuration keep;            ///< as in `AlignmentOptions`
+  };
+
+  /// `model` must outlive the session. `name`: the input, for errors.
   AlignSession(const AlignerModel& model, std::shared_ptr<const FaceLandmarker> landmarker,
-               const AlignerOptions& options, MediaReader& reader, std::string name);
+               const AlignerOptions& options, const Gathering& gathering, std::string name);
 
-  /// Reads to the end. Throws as `Aligner::align`.
-  void run();
+  /// Each throws as `Aligner::align`. Pictures come in order of time, and so does sound.
+  void push(VideoFrame frame);
+  void push(AudioClip clip);
 
-  bool cancelled() const noexcept { return cancelled_; }
+  /// No more will come. Returns the answer.
+  Alignment finish(const Ending& ending);
+
+  /// What is known so far.
+  std::vector<TrackState> tracks() const { return builder_.open_tracks(); }
+
+  /// Sound before this has no effect any more; nothing if all may come.
+  std::optional<MediaTime> silent_until() const noexcept { return silenced_; }
+
   MediaDuration speech() const noexcept { return kAudioHop * speech_frames_; }
-  MediaDuration analysed() const;  ///< from the first to the last picture or sound
-
-  /// The answer, after `run`.
-  Alignment finish();
 
  private:
   static constexpr MediaDuration kAudioHop{10'000};
 
-  void on_picture(VideoFrame frame);
-  void on_sound(AudioClip clip);
   void check_span(MediaTime time) const;
   void begin_sound(MediaTime first_picture);
   void take_mouths();
@@ -57,12 +78,10 @@ class AlignSession {
   void take_mel();
   void finish_streams();
   void count_speech();
-  void report_progress();
 
   const AlignerModel& model_;
-  const AlignerOptions& options_;
-  MediaReader& reader_;
   std::string name_;
+  MediaDuration max_interleave_;
   std::int64_t width_;
   AlignmentBuilder builder_;
   ExecContext context_;
@@ -80,9 +99,6 @@ class AlignSession {
   std::optional<MediaTime> silenced_;  // sound before this was taken as silent
   MediaDuration lost_sound_;           // came too late
   MediaTime sound_end_;                // of what the extractor has got
-  bool cancelled_ = false;
-  std::chrono::steady_clock::time_point begun_;
-  std::chrono::steady_clock::time_point last_progress_;
 };
 
 }  // namespace av_fusion

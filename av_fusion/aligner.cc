@@ -18,6 +18,7 @@
 #include "av_fusion/features/mouth_cropper.h"
 #include "av_fusion/features/mouth_track_extractor.h"
 #include "av_fusion/features/opencv_version.h"
+#include "av_fusion/file_feed_internal.h"
 #include "av_fusion/media/ffmpeg_version.h"
 #include "av_fusion/media/media_reader.h"
 #include "av_fusion/model/aligner_model.h"
@@ -194,6 +195,12 @@ class Aligner::Impl {
   }
 
   AlignmentRun align(const MediaSource& source) const;
+  std::unique_ptr<AlignSession> open_session(const AlignSession::Gathering& gathering,
+                                             const std::string& name) const {
+    return std::make_unique<AlignSession>(model_, landmarker(), options_, gathering, name);
+  }
+
+  const AlignerOptions& options() const noexcept { return options_; }
   const ToolDescription& tool() const noexcept { return tool_; }
 
  private:
@@ -236,12 +243,12 @@ AlignmentRun Aligner::Impl::align(const MediaSource& source) const {
   MediaDuration analysed;
   // Without one of the two there is nothing to compare, and no reason to decode the other.
   if (reader.info().video && reader.info().audio) {
-    AlignSession session(model_, landmarker(), options_, reader, source.name());
-    session.run();
-    result.alignment = session.finish();
-    result.speech = session.speech();
-    result.cancelled = session.cancelled();
-    analysed = session.analysed();
+    const auto session = open_session({}, source.name());
+    FileFeed feed(reader, *session, options_);
+    result.alignment = feed.run();
+    result.speech = session->speech();
+    result.cancelled = feed.cancelled();
+    analysed = feed.analysed();
   } else {
     result.alignment = nothing_to_compare(reader.info());
   }
@@ -270,6 +277,22 @@ std::unique_ptr<Aligner> Aligner::try_create(const AlignerOptions& options,
     failure = current_failure();
     return nullptr;
   }
+}
+
+std::unique_ptr<AlignSession> Aligner::open_session(bool low_latency,
+                                                    std::optional<MediaDuration> keep) const {
+  AlignSession::Gathering gathering;
+  if (low_latency) {
+    gathering.chunks.video_chunk = 25;
+    gathering.chunks.fuse_chunk = 25;
+    gathering.chunks.audio_chunk = 100;
+  }
+  if (keep && *keep < impl_->options().window) {
+    throw Error(ErrorCode::kInvalidArgument, "stream option keep",
+                "it must be at least one window of the timeline");
+  }
+  gathering.keep = keep.value_or(MediaDuration{});
+  return impl_->open_session(gathering, "stream");
 }
 
 AlignmentRun Aligner::align(const MediaSource& source) const { return impl_->align(source); }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "av_fusion/align_attempt.h"
 #include "av_fusion/aligner_options.h"
@@ -11,6 +12,8 @@
 #include "av_fusion/report/tool_description.h"
 
 namespace av_fusion {
+
+class AlignSession;
 
 /// Measures how well lips and speech line up in media files: the façade over all rooms.
 ///
@@ -61,6 +64,10 @@ class Aligner {
   static std::filesystem::path default_model_path();
 
  private:
+  friend class StreamAligner;
+  std::unique_ptr<AlignSession> open_session(bool low_latency,
+                                             std::optional<MediaDuration> keep) const;
+
   class Impl;
   std::unique_ptr<const Impl> impl_;
 };

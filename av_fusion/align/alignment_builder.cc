@@ -33,6 +33,8 @@ const AlignmentOptions& checked(const AlignmentOptions& options) {
   require(options.heads >= 1, "heads must be at least 1");
   require(options.window.us > 0, "window must be more than 0");
   require(options.hop.us > 0, "hop must be more than 0");
+  require(options.keep.us == 0 || options.keep >= options.window,
+          "keep must be 0 or at least one window");
   require(options.attention_hop.us > 0, "attention_hop must be more than 0");
   require(options.min_ticks >= 1, "min_ticks must be at least 1");
   require(options.min_speech.us >= 0, "min_speech must not be negative");
@@ -151,6 +153,7 @@ class AlignmentBuilder::Impl {
       if (evidence.valid[index] == 0) continue;
       const Box* box = boxes.empty() ? nullptr : &boxes[index];
       if (auto frame = track.evidence.add(evidence, row, box)) {
+        forget_old(result_.attention, frame->t, options_.keep);
         result_.attention.push_back(*std::move(frame));
       }
     }
@@ -170,9 +173,18 @@ class AlignmentBuilder::Impl {
       result_.tracks.push_back(track.face_track());
       const std::vector<TimelinePoint> points = track.timeline();
       result_.timeline.insert(result_.timeline.end(), points.begin(), points.end());
+      forget_results_before(result_.tracks.back().end);
     }
     open_.erase(found);
     ended_.insert(track_id);
+  }
+
+  std::vector<TrackState> open_tracks() const {
+    std::vector<TrackState> states;
+    for (const auto& [id, track] : open_) {
+      if (track.evidence.valid_ticks() > 0) states.push_back(track.evidence.state());
+    }
+    return states;
   }
 
   Alignment finish(const MeasurementContext& context) {
@@ -209,6 +221,13 @@ class AlignmentBuilder::Impl {
         .first->second;
   }
 
+  void forget_results_before(MediaDuration now) {
+    if (options_.keep.us <= 0) return;
+    forget_old(result_.timeline, now, options_.keep);
+    std::erase_if(result_.tracks,
+                  [&](const FaceTrack& track) { return track.end < now - options_.keep; });
+  }
+
   void reset() {
     open_.clear();
     ended_.clear();
@@ -241,6 +260,8 @@ void AlignmentBuilder::add(int track_id, const SyncEvidence& evidence, std::span
 }
 
 void AlignmentBuilder::end_track(int track_id) { impl_->end_track(track_id); }
+
+std::vector<TrackState> AlignmentBuilder::open_tracks() const { return impl_->open_tracks(); }
 
 Alignment AlignmentBuilder::finish(const MeasurementContext& context) {
   return impl_->finish(context);

@@ -4,10 +4,12 @@
 #include <array>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "av_fusion/align/alignment.h"
 #include "av_fusion/align/alignment_options.h"
 #include "av_fusion/align/measurement_context.h"
+#include "av_fusion/align/track_state.h"
 #include "av_fusion/model/sync_evidence.h"
 
 namespace av_fusion {
@@ -43,6 +45,9 @@ class AlignmentBuilder {
   /// The face is gone for good: its results are computed and its evidence is released. Unknown and
   /// ended tracks are ignored.
   void end_track(int track_id);
+
+  /// What is known of the tracks that have not ended, by id.
+  std::vector<TrackState> open_tracks() const;
 
   /// Ends all tracks and returns the result; the builder is empty afterwards and can be used again.
   Alignment finish(const MeasurementContext& context);

@@ -17,6 +17,7 @@ struct AlignmentOptions {
   MediaDuration window = {4'000'000};       ///< length of one stretch of the timeline
   MediaDuration hop = {1'000'000};          ///< time between neighbouring stretches
   MediaDuration attention_hop = {200'000};  ///< one attention frame a face each so often
+  MediaDuration keep = {0};     ///< results older than this are forgotten, > window; 0: none are
   std::int64_t min_ticks = 10;  ///< fewer valid ticks are "too short", in a stretch as in the file
   MediaDuration min_speech = {200'000};  ///< less speech in the file is "no speech"
   double min_confidence = 0.5;           ///< below this an offset is "ambiguous"

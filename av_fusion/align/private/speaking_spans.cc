@@ -46,6 +46,10 @@ void SpeakingSpans::close_step() {
   pause_ = {};
 }
 
+double SpeakingSpans::latest() const {
+  return step_.ticks > 0 ? sigmoid(step_.logit_sum / step_.ticks) : 0;
+}
+
 std::vector<SpeakingSpan> SpeakingSpans::within(MediaTime first, MediaTime end) const {
   SpeakingSpans all = *this;
   all.close_step();

@@ -19,6 +19,9 @@ class SpeakingSpans {
   /// Ticks come in order of time.
   void add(MediaTime tick, double speaking_logit);
 
+  /// Probability in the latest step; 0 before the first tick.
+  double latest() const;
+
   /// The spans so far, cut to `first` .. `end`; times from the container's zero.
   std::vector<SpeakingSpan> within(MediaTime first, MediaTime end) const;
 

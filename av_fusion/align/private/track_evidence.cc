@@ -36,7 +36,8 @@ std::optional<AttentionFrame> TrackEvidence::add(const SyncEvidence& evidence, s
   speaking_.add(tick, speaking_logit);
 
   if (!is_attention_due(tick)) return std::nullopt;
-  if (box != nullptr) boxes_.push_back(*box);
+  if (box != nullptr) boxes_.push_back({from_zero(tick), *box});
+  forget_old(boxes_, from_zero(tick), options_.keep);
   return attention.frame(id_);
 }
 
@@ -66,6 +67,7 @@ LagPosterior& TrackEvidence::bin_at(MediaTime tick) {
 void TrackEvidence::finish_stretches(std::int64_t bin) {
   for (; next_stretch_ + grid_.window_bins <= bin; next_stretch_ += grid_.hop_bins) {
     if (const auto point = timeline_point(next_stretch_)) timeline_.push_back(*point);
+    forget_old(timeline_, from_zero(last_), options_.keep);
   }
   bins_.erase(bins_.begin(), bins_.lower_bound(next_stretch_));
 }
@@ -76,6 +78,26 @@ LagPosterior TrackEvidence::sum() const {
   return sum;
 }
 
+/// The offset if `sum` rests on enough ticks and may be shown as a measurement.
+std::optional<Offset> TrackEvidence::measured(const LagPosterior& sum, double min_ticks) const {
+  if (sum.num_ticks() < min_ticks) return std::nullopt;
+  const LagEstimate estimate = sum.estimate(options_.calibration);
+  return is_measurement(estimate, options_) ? std::optional(estimate.offset) : std::nullopt;
+}
+
+TrackState TrackEvidence::state() const {
+  TrackState result;
+  result.id = id_;
+  result.first = first_;
+  result.last = last_;
+  if (!boxes_.empty()) result.box = boxes_.back().edges;
+  result.speaking = speaking_.latest();
+  const std::int64_t window = bins_.rbegin()->first + 1 - grid_.window_bins;
+  result.recent = measured(sum_of_window(window), min_ticks_of_stretch());
+  result.whole = measured(sum(), static_cast<double>(options_.min_ticks));
+  return result;
+}
+
 FaceTrack TrackEvidence::face_track() const {
   FaceTrack result;
   result.id = id_;
@@ -83,13 +105,10 @@ FaceTrack TrackEvidence::face_track() const {
   result.end = from_zero(end());
   for (std::size_t k = 0; k < 4 && !boxes_.empty(); ++k) {
     std::vector<double> values;
-    for (const Box& box : boxes_) values.push_back(box[k]);
+    for (const TimedBox& box : boxes_) values.push_back(box.edges[k]);
     result.box[k] = median(std::move(values));
   }
-  const LagEstimate estimate = sum().estimate(options_.calibration);
-  if (valid_ticks_ >= options_.min_ticks && is_measurement(estimate, options_)) {
-    result.offset = estimate.offset;
-  }
+  result.offset = measured(sum(), static_cast<double>(options_.min_ticks));
   result.speaking = speaking_.within(first_, end());
   return result;
 }
@@ -111,14 +130,17 @@ double TrackEvidence::min_ticks_of_stretch() const {
   return std::min(static_cast<double>(options_.min_ticks), 0.8 * fitting);
 }
 
+LagPosterior TrackEvidence::sum_of_window(std::int64_t first_bin) const {
+  LagPosterior sum(options_.lag_hop, options_.width);
+  const auto past = bins_.lower_bound(first_bin + grid_.window_bins);
+  for (auto it = bins_.lower_bound(first_bin); it != past; ++it) sum.merge(it->second);
+  return sum;
+}
+
 /// The stretch of one window from `first_bin`; nothing if it holds too little or its best lag is at
 /// the edge of the search.
 std::optional<TimelinePoint> TrackEvidence::timeline_point(std::int64_t first_bin) const {
-  LagPosterior sum(options_.lag_hop, options_.width);
-  const auto past = bins_.lower_bound(first_bin + grid_.window_bins);
-  for (auto it = bins_.lower_bound(first_bin); it != past; ++it) {
-    sum.merge(it->second);
-  }
+  const LagPosterior sum = sum_of_window(first_bin);
   if (sum.num_ticks() < min_ticks_of_stretch()) return std::nullopt;
   const LagEstimate estimate = sum.estimate(options_.calibration);
   if (estimate.at_edge) return std::nullopt;

@@ -12,9 +12,18 @@
 #include "av_fusion/align/lag_posterior.h"
 #include "av_fusion/align/private/bin_grid.h"
 #include "av_fusion/align/private/speaking_spans.h"
+#include "av_fusion/align/track_state.h"
 #include "av_fusion/model/sync_evidence.h"
 
 namespace av_fusion {
+
+/// Forgets the items of a list in order of time `t` that lie more than `keep` before `now`, once
+/// they are as many as the others; `keep` 0: none.
+template <typename Item>
+void forget_old(std::vector<Item>& items, MediaDuration now, MediaDuration keep) {
+  if (keep.us <= 0 || items.empty() || items.front().t >= now - keep - keep) return;
+  std::erase_if(items, [&](const Item& item) { return item.t < now - keep; });
+}
 
 /// What has been gathered about one face: sums of evidence for the stretches of the timeline that
 /// are not complete, results of those that are. Times in the results count from the container's
@@ -37,12 +46,20 @@ class TrackEvidence {
 
   LagPosterior sum() const;
 
+  TrackState state() const;
   FaceTrack face_track() const;
   std::vector<TimelinePoint> timeline() const;
 
  private:
+  struct TimedBox {
+    MediaDuration t;
+    Box edges;
+  };
+
   LagPosterior& bin_at(MediaTime tick);
   double min_ticks_of_stretch() const;
+  LagPosterior sum_of_window(std::int64_t first_bin) const;
+  std::optional<Offset> measured(const LagPosterior& sum, double min_ticks) const;
   void finish_stretches(std::int64_t bin);
   bool is_attention_due(MediaTime tick);
   MediaTime end() const { return last_ + options_.tick_hop; }
@@ -60,7 +77,7 @@ class TrackEvidence {
   std::int64_t next_stretch_ = 0;              // its first bin
   std::vector<TimelinePoint> timeline_;
   SpeakingSpans speaking_;
-  std::vector<Box> boxes_;  // one each attention hop
+  std::vector<TimedBox> boxes_;  // one each attention hop
 };
 
 }  // namespace av_fusion

@@ -1,0 +1,159 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#include "av_fusion/stream_aligner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "av_fusion/align_session_internal.h"
+#include "av_fusion/core/error.h"
+
+namespace av_fusion {
+namespace {
+
+constexpr std::int64_t kRate = AudioClip::kSampleRateHz;
+constexpr std::int64_t kLongestClip = kRate;  // samples
+constexpr MediaDuration kJitter = MediaDuration::from_ms(20);
+
+MediaDuration length_of(std::int64_t samples) {
+  return {(samples * 1'000'000 + kRate / 2) / kRate};
+}
+
+/// The number of samples that begin in `length`; 0 if it is not positive.
+std::int64_t samples_in(MediaDuration length) {
+  return length.us <= 0 ? 0 : (length.us * kRate + 999'999) / 1'000'000;
+}
+
+float clean(float sample) {
+  return std::isfinite(sample) ? std::clamp(sample, -AudioClip::kLimit, AudioClip::kLimit) : 0.0F;
+}
+
+}  // namespace
+
+class StreamAligner::Impl {
+ public:
+  Impl(const Aligner& aligner, const Options& options)
+      : session_(aligner.open_session(options.low_latency, options.keep)) {}
+
+  void push_video(MediaTime time, TensorView<const std::uint8_t> luma) {
+    check_open();
+    if (luma.shape().rank() != 2 || luma.shape().num_elements() == 0) {
+      throw Error(ErrorCode::kInvalidArgument, "stream",
+                  "a picture must be [height, width], got " + luma.shape().to_string());
+    }
+    if (last_picture_ && time <= *last_picture_) {
+      ++pictures_dropped_;
+      return;
+    }
+    VideoFrame frame{time, Tensor<std::uint8_t>({luma.dim(0), luma.dim(1)})};
+    for (std::int64_t y = 0; y < luma.dim(0); ++y) {
+      for (std::int64_t x = 0; x < luma.dim(1); ++x) frame.luma.view()(y, x) = luma(y, x);
+    }
+    begin(time);
+    last_picture_ = time;
+    session_->push(std::move(frame));
+  }
+
+  void push_audio(MediaTime time, std::span<const float> samples) {
+    check_open();
+    if (samples.empty()) return;
+    begin(time);
+    const bool follows = heard_ > 0 && time - sound_end() < kJitter && sound_end() - time < kJitter;
+    const MediaTime start = follows ? sound_end() : time;
+    const MediaTime wanted = heard_ > 0 ? sound_end() : start;
+    std::int64_t skip =
+        samples_in(std::max(wanted, session_->silent_until().value_or(wanted)) - start);
+    skip = std::min(skip, std::ssize(samples));
+    samples_dropped_ += skip;
+    hear(start + length_of(skip), samples.subspan(static_cast<std::size_t>(skip)));
+  }
+
+  StreamUpdate poll() const {
+    StreamUpdate update;
+    update.pictures_dropped = pictures_dropped_;
+    update.samples_dropped = samples_dropped_;
+    if (finished_) return update;
+    update.tracks = session_->tracks();
+    for (const TrackState& track : update.tracks) {
+      update.judged_until = std::max(update.judged_until.value_or(track.last), track.last);
+      if (!track.recent) continue;
+      if (!update.offset || track.recent->confidence > update.offset->confidence) {
+        update.offset = track.recent;
+      }
+    }
+    return update;
+  }
+
+  Alignment finish() {
+    check_open();
+    finished_ = true;
+    AlignSession::Ending ending;
+    ending.has_video = last_picture_.has_value();
+    ending.has_audio = heard_ > 0;
+    ending.origin = origin_.value_or(MediaTime{});
+    ending.samples = heard_;
+    return session_->finish(ending);
+  }
+
+ private:
+  void check_open() const {
+    if (!finished_) return;
+    throw Error(ErrorCode::kInvalidArgument, "stream", "it was finished");
+  }
+
+  void begin(MediaTime time) { origin_ = std::min(origin_.value_or(time), time); }
+
+  MediaTime sound_end() const { return run_start_ + length_of(run_samples_); }
+
+  /// Takes new samples on, those of `time` first. Times count from where the run without a hole
+  /// began, so that they do not depend on how it was cut.
+  void hear(MediaTime time, std::span<const float> samples) {
+    if (samples.empty()) return;
+    if (heard_ == 0 || time != sound_end()) {
+      run_start_ = time;
+      run_samples_ = 0;
+    }
+    for (std::size_t from = 0; from < samples.size(); from += kLongestClip) {
+      const auto piece =
+          samples.subspan(from, std::min<std::size_t>(kLongestClip, samples.size() - from));
+      AudioClip clip{sound_end(), std::vector<float>(piece.size())};
+      std::transform(piece.begin(), piece.end(), clip.samples.begin(), clean);
+      run_samples_ += std::ssize(piece);
+      heard_ += std::ssize(piece);
+      session_->push(std::move(clip));
+    }
+  }
+
+  std::unique_ptr<AlignSession> session_;
+  bool finished_ = false;
+  std::optional<MediaTime> origin_;
+  std::optional<MediaTime> last_picture_;
+  MediaTime run_start_;           // of the sound since the last hole
+  std::int64_t run_samples_ = 0;  // since then
+  std::int64_t heard_ = 0;        // samples of the whole stream
+  std::int64_t pictures_dropped_ = 0;
+  std::int64_t samples_dropped_ = 0;
+};
+
+StreamAligner::StreamAligner(const Aligner& aligner) : StreamAligner(aligner, Options()) {}
+StreamAligner::StreamAligner(const Aligner& aligner, const Options& options)
+    : impl_(std::make_unique<Impl>(aligner, options)) {}
+StreamAligner::~StreamAligner() = default;
+StreamAligner::StreamAligner(StreamAligner&&) noexcept = default;
+StreamAligner& StreamAligner::operator=(StreamAligner&&) noexcept = default;
+
+void StreamAligner::push_video(MediaTime time, TensorView<const std::uint8_t> luma) {
+  impl_->push_video(time, luma);
+}
+
+void StreamAligner::push_audio(MediaTime time, std::span<const float> samples) {
+  impl_->push_audio(time, samples);
+}
+
+StreamUpdate StreamAligner::poll() const { return impl_->poll(); }
+
+Alignment StreamAligner::finish() { return impl_->finish(); }
+
+}  // namespace av_fusion
