@@ -65,8 +65,8 @@ class StreamAligner {
 
   /// `luma` [height, width]: an upright picture with square pixels, 0 = black to 255 = white;
   /// copied. Throws `Error`: kInvalidArgument (after `finish`; not two axes), kUnsupported (sound
-  /// lay so far ahead of its pictures that it had to be forgotten; times that span more than a
-  /// week).
+  /// lay so far ahead of its pictures that it had to be forgotten), kCorruptData (times that span
+  /// more than a week).
   void push_video(MediaTime time, TensorView<const std::uint8_t> luma);
 
   /// `samples`: mono, 16 kHz, nominally -1 to 1; copied. What is not finite counts as 0. `time`: of

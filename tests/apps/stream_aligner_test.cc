@@ -4,53 +4,28 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "av_fusion/core/error.h"
-#include "av_fusion/media/media_reader.h"
+#include "tests/apps/film.h"
 
 namespace av_fusion {
 namespace {
 
+using test::Film;
+
 const std::string kSample = AV_FUSION_ASSETS_DIR "/samples/talking_face.mp4";
 constexpr double kLengthS = 6;
 
-/// A film as a host has it: pictures, and sound in one piece.
-struct Film {
-  std::vector<VideoFrame> pictures;
-  MediaTime sound_start;
-  std::vector<float> sound;
-
-  MediaTime time_of(std::size_t sample) const {
-    return sound_start + MediaDuration{(static_cast<std::int64_t>(sample) * 125 + 1) / 2};
-  }
-};
-
 const Film& film() {
-  static const Film kFilm = [] {
-    Film result;
-    MediaReader::Options options;
-    options.duration = MediaDuration::from_seconds(kLengthS);
-    MediaReader reader(MediaSource::from_path(kSample), options);
-    while (auto event = reader.next()) {
-      if (auto* frame = std::get_if<VideoFrame>(&*event)) {
-        result.pictures.push_back(std::move(*frame));
-      } else {
-        const AudioClip& clip = std::get<AudioClip>(*event);
-        if (result.sound.empty()) result.sound_start = clip.start;
-        result.sound.insert(result.sound.end(), clip.samples.begin(), clip.samples.end());
-      }
-    }
-    return result;
-  }();
+  static const Film kFilm = test::read_film(kSample, MediaDuration::from_seconds(kLengthS));
   return kFilm;
 }
 
