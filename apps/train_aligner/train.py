@@ -212,17 +212,19 @@ def fit_calibration(net, clips, rng):
     sums = np.stack([w[1] for w in windows])
     truth = np.clip(np.round([w[2] for w in windows]), 0, 200).astype(int)
     near = np.abs(np.arange(201)[None] - truth[:, None]) <= 4
-    best = None
-    for a in np.exp(np.linspace(-2.5, 1.0, 22)):
-        for b in (10, 20, 40, 80, 160, 400, 1e4):
+    fits = []
+    for b in (10, 20, 40, 80, 160, 400, 1e4):
+        for a in np.exp(np.linspace(-3.5, 1.0, 28)):
             scaled = sums * (a / (1 + ns / b))[:, None]
             p = np.exp(scaled - scaled.max(1, keepdims=True))
             p /= p.sum(1, keepdims=True)
             mass = (p * near).sum(1)
             for outlier in (0.005, 0.01, 0.02, 0.05):
                 score = np.log((1 - outlier) * mass + outlier * 9 / 201).mean()
-                if best is None or score > best[0]:
-                    best = (float(score), float(a), float(b), outlier)
+                fits.append((float(score), float(a), float(b), outlier))
+    # Few people hardly tell how soon evidence stops adding up: of what fits as well, the latest.
+    enough = max(fits)[0] - 0.01
+    best = max((fit for fit in fits if fit[0] >= enough), key=lambda fit: (fit[2], fit[0]))
     x = torch.tensor([m[0] for m in matches])
     y = torch.tensor([float(m[1]) for m in matches])
     scale = torch.nn.Parameter(torch.tensor([1.0, 0.0]))
@@ -304,6 +306,13 @@ def train(arguments):
                     "generators": {"numpy": rng.bit_generator.state, "torch": torch.get_rng_state()},
                     "lags": {c.name: (float(c.lag), bool(c.usable)) for c in clips}, **more}, run / name)
 
+    def measure_lags():
+        rows = estimate_lags(average, evidence, clips)
+        with open(run / "lags.tsv", "w") as table:
+            table.write("source\tclips\tused\tlag_ms\tspread_ms\n")
+            table.writelines("\t".join(map(str, row)) + "\n" for row in rows)
+        say(event="lags", rows=rows)
+
     steps = arguments.steps
     marks = [int(share * steps) for share in (0.12, 0.25, 0.4, 0.6)]  # when lags are measured
     samplers = {}
@@ -353,15 +362,12 @@ def train(arguments):
             save("last.pt")
             next_save = elapsed + 240
         if step in marks:
-            rows = estimate_lags(average, evidence, clips)
+            measure_lags()
             samplers.clear()
-            with open(run / "lags.tsv", "w") as table:
-                table.write("source\tclips\tused\tlag_ms\tspread_ms\n")
-                table.writelines("\t".join(map(str, row)) + "\n" for row in rows)
-            say(event="lags", rows=rows)
             say(event="held_out", hits=hit_rates(average, [c for c in held_out if c.usable]))
             save("last.pt")
     average.eval()
+    measure_lags()
     calibration = fit_calibration(average, [c for c in held_out if c.usable], rng)
     hits = hit_rates(average, [c for c in held_out if c.usable])
     say(event="end", step=step, calibration=calibration, hits=hits)
