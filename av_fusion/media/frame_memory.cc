@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kLeastBytes = std::int64_t{310} << 20;
 constexpr std::int64_t kMostBytes = std::int64_t{2} << 30;
-constexpr std::int64_t kBytesForEachOfTheFile = 1024;
+constexpr std::int64_t kBytesForEachOfTheFile = 256;
 
 // 34 pictures (16 references, 16 in waiting, 2 in work) of 1.5 bytes and its side tables each.
 constexpr std::int64_t kBytesForAnyCodec = 64;

@@ -11,7 +11,7 @@
 namespace av_fusion {
 
 /// How many bytes the decoded frames of a stream may take at a time, by the size of its file:
-/// 310 MiB, or 1024 times the file up to 2 GiB; 2 GiB if the size is not known.
+/// 310 MiB, or 256 times the file up to 2 GiB; 2 GiB if the size is not known.
 ///
 /// A stream may ask for dozens of reference pictures, which costs it a few bytes. The largest real
 /// ones (8192 x 4320 with eight references of 10 bits) need 1.1 GB, in files of many megabytes.

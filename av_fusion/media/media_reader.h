@@ -113,7 +113,7 @@ class MediaReader {
   /// The next picture or clip in the order of decoding, or nothing at the end. Throws only what the
   /// source's callbacks throw, `Error(kIo)` if reading the file fails, `Error(kUnsupported)` if the
   /// decoded pictures or sound held at a time take more memory than a file of its size can ask for
-  /// (310 MiB, or 1024 times its size up to 2 GiB), `Error(kCorruptData)` if a header on the way
+  /// (310 MiB, or 256 times its size up to 2 GiB), `Error(kCorruptData)` if a header on the way
   /// asks for absurdly much, `Error(kInternal)`, and `std::bad_alloc`.
   std::optional<Event> next();
 

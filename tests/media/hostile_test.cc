@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "av_fusion/media/frame_memory_internal.h"
 #include "media_test_util.h"
 
 namespace av_fusion {
@@ -439,6 +440,13 @@ TEST(Hostile, PicturesThatNeedTooMuchMemory) {
   const Observed seen = read_all(h264_file({8192, 4320, 16}, 24));
   expect_part(seen.error, "unsupported | bomb: stream 0: decoding needs more than");
   expect_bounded(seen, 500);
+}
+
+// A picture of one colour and 16 bits packs 400 MB into less than one.
+TEST(Hostile, AMegabyteMustNotBecomeALargePictureOf16Bits) {
+  EXPECT_LT(frame_memory_for(1'000'000), std::int64_t{8192} * 8192 * 6);
+  EXPECT_GT(frame_memory_for(8'000'000),
+            std::int64_t{8192} * 4320 * 3 * 9);  // a second of 8K video
 }
 
 TEST(Hostile, LargePicturesAreNoBomb) {
