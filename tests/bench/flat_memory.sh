@@ -1,7 +1,7 @@
 #!/bin/sh
 # Peak memory of av_align, report included, on 20 minutes and on 3 hours of a 640x480 clip (the sample, looped).
 # Usage: flat_memory.sh AV_ALIGN [FOLDER [mp4|mkv]]; takes about three quarters of an hour. Fails if the two differ by over
-# 10 %. FFmpeg holds the index of an MP4 in memory (27 bytes a picture or audio packet); Matroska needs none.
+# 10 %. FFmpeg holds the index of an MP4 in memory; Matroska needs none.
 set -eu
 av_align="$1"
 sample="$(dirname "$0")/../../assets/samples/talking_face.mp4"
