@@ -40,6 +40,7 @@ AlignmentOptions alignment_options(const AlignerModel& model, const AlignerOptio
   result.calibration.outlier_share = fitted.outlier_share;
   result.calibration.match_scale = fitted.match_scale;
   result.calibration.match_bias = fitted.match_bias;
+  result.calibration.match_ticks = fitted.match_ticks;
   return result;
 }
 

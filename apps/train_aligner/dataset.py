@@ -212,6 +212,10 @@ def augment_pictures(crops, rng):
     theta[:, 0, 2] = uniform(-0.08, 0.08, B)
     theta[:, 1, 2] = uniform(-0.1, 0.1, B)
     grid = F.affine_grid(theta, (B, 1, h, w), align_corners=False)
+    # Another face: the same smooth warp of all pictures of a clip.
+    warp = torch.randn(B, 2, 4, 5, generator=g) * uniform(0, 0.09, B, 1, 1, 1)
+    warp = F.interpolate(warp, (h, w), mode="bicubic", align_corners=True)
+    grid = grid + warp.permute(0, 2, 3, 1)
     x = F.grid_sample(x, grid, padding_mode="border", align_corners=False)
     gamma = torch.exp(uniform(-0.35, 0.35, B, 1, 1, 1))
     x = x.clamp(1e-3, 1) ** gamma * uniform(0.6, 1.15, B, 1, 1, 1)
@@ -230,11 +234,37 @@ def augment_pictures(crops, rng):
     return x
 
 
+def augment_lips(lips, rng):
+    """Other proportions, unsteady landmarks, now and then none at all; lips [B, T, G]."""
+    B, T, features = lips.shape
+    g = torch.Generator().manual_seed(int(rng.integers(2**31)))
+    mean, spread = lips.mean(1, keepdim=True), lips.std((0, 1)) + 1e-4
+    gain = torch.exp(torch.randn(B, 1, features, generator=g) * 0.2)
+    offset = torch.randn(B, 1, features, generator=g) * 0.4 * spread
+    noise = torch.randn(lips.shape, generator=g) * torch.rand(B, 1, 1, generator=g) * 0.3 * spread
+    seen = (torch.rand(B, 1, 1, generator=g) > 0.1).float()
+    return (lips - mean) * gain * seen + mean + offset + noise
+
+
+def other_throat(mel, g, share=0.6):
+    """Bands stretched and moved alike over a whole example, as by a longer or shorter vocal tract."""
+    B, S, bands = mel.shape
+    used = (torch.rand(B, 1, generator=g) < share).float()
+    stretch = torch.exp((torch.rand(B, 1, generator=g) - 0.5) * 0.3 * used)
+    move = (torch.rand(B, 1, generator=g) - 0.5) * 6 * used
+    at = (torch.arange(bands) * stretch + move).clamp(0, bands - 1)
+    low = at.floor().long().clamp_max(bands - 2)
+    part = (at - low)[:, None]
+    low = low[:, None].expand(B, S, bands)
+    return mel.gather(2, low) * (1 - part) + mel.gather(2, low + 1) * part
+
+
 def augment_mel(mel, rng):
-    """Gain, tilt, other voices or noise, smear (reverberation), masks; mel [B, S, bands]."""
+    """Vocal tract, gain, tilt, other voices or noise, smear (reverberation), masks; mel [B, S, bands]."""
     B, S, bands = mel.shape
     g = torch.Generator().manual_seed(int(rng.integers(2**31)))
     floor = float(SILENCE)
+    mel = other_throat(mel, g)
     position = torch.linspace(-1, 1, bands)
     tilt = (torch.rand(B, 1, 1, generator=g) - 0.5) * 3 * position
     curve = torch.randn(B, 1, 6, generator=g) * 0.5

@@ -22,7 +22,7 @@ from export import export_model, load_exported, save_tensors
 from model import AlignerNet, Config, pool_crops
 
 CALIBRATION = {"evidence_scale": 0.75, "correlated_ticks": 40.0, "outlier_share": 0.02,
-               "match_scale": 1.5, "match_bias": -0.25}
+               "match_scale": 1.5, "match_bias": -0.25, "match_ticks": 120.0}
 
 # name: configuration, pictures, audio frames, (first key, width) of the fusions
 CASES = {

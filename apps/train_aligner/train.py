@@ -28,6 +28,7 @@ import dataset
 from model import AlignerNet, Config
 
 WIDTH, CONTEXT = 75, 64  # lags searched on either side; audio beyond them that the encoder sees
+MATCH_TICKS = 150.0      # beyond them the match of face and sound is judged by the contrast alone
 REFERENCE = ("grid_s1", "grid_more", "made")       # lag 0 by definition or by construction
 PRIOR_LAG = {"lrwar": 4.0, "webcam_tr": 0.0, "syllables": 0.0}  # starting points, in 10 ms frames
 
@@ -188,29 +189,38 @@ def lag_contrast(summed, ticks, reach=12):
     return float(summed[k] - beyond.max()) / ticks
 
 
-def fit_calibration(net, clips, rng):
-    """Fits evidence scale and match probability on held-out people by maximum likelihood.
+def group_weights(groups):
+    """A weight for each window, so that every group of at least 40 counts the same; sums to 1."""
+    names, index, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    weights = 1 / np.maximum(sizes, 40)[index]
+    return weights / weights.sum()
 
-    The first from windows with their own sound, the second from those and as many with the sound of
-    somebody else.
+
+def fit_calibration(net, clips, rng, foreign=3):
+    """Fits evidence scale and match log-odds on held-out people by maximum likelihood.
+
+    The first from windows with their own sound, the second from those and from windows with the
+    sound of `foreign` other people; all lengths and kinds of clips count alike.
     """
     net.eval()
     windows, matches = [], []
     for clip in clips:
         others = [c for c in clips if c.person != clip.person and c.folder == clip.folder]
-        for voice in [clip] + ([others[int(rng.integers(len(others)))]] if others else []):
+        chosen = rng.choice(len(others), min(foreign, len(others)), replace=False)
+        for voice in [clip] + [others[i] for i in chosen]:
             logits, _ = clip_evidence(net, clip, 100, voice)
             truth = 100 + clip.lag + clip.picture_offset[:len(logits)].mean()
-            for n in (15, 25, 50, 75, 125, 250):
+            for n in (5, 15, 25, 50, 75, 125, 250):
                 for begin in range(0, len(logits) - n + 1, n):
                     summed = logits[begin:begin + n].sum(0)
+                    group = f"{clip.folder}/{n}"
                     if voice is clip:
-                        windows.append((n, summed, truth))
-                    if n >= 25:
-                        matches.append((lag_contrast(summed, n), voice is clip))
-    ns = np.array([w[0] for w in windows], np.float32)
-    sums = np.stack([w[1] for w in windows])
-    truth = np.clip(np.round([w[2] for w in windows]), 0, 200).astype(int)
+                        windows.append((group, n, summed, truth))
+                    matches.append((f"{group}/{voice is clip}", n, lag_contrast(summed, n), voice is clip))
+    weights = group_weights([w[0] for w in windows])
+    ns = np.array([w[1] for w in windows], np.float32)
+    sums = np.stack([w[2] for w in windows])
+    truth = np.clip(np.round([w[3] for w in windows]), 0, 200).astype(int)
     near = np.abs(np.arange(201)[None] - truth[:, None]) <= 4
     fits = []
     for b in (10, 20, 40, 80, 160, 400, 1e4):
@@ -220,25 +230,29 @@ def fit_calibration(net, clips, rng):
             p /= p.sum(1, keepdims=True)
             mass = (p * near).sum(1)
             for outlier in (0.005, 0.01, 0.02, 0.05):
-                score = np.log((1 - outlier) * mass + outlier * 9 / 201).mean()
+                score = weights @ np.log((1 - outlier) * mass + outlier * 9 / 201)
                 fits.append((float(score), float(a), float(b), outlier))
     # Few people hardly tell how soon evidence stops adding up: of what fits as well, the latest.
     enough = max(fits)[0] - 0.01
     best = max((fit for fit in fits if fit[0] >= enough), key=lambda fit: (fit[2], fit[0]))
-    x = torch.tensor([m[0] for m in matches])
-    y = torch.tensor([float(m[1]) for m in matches])
-    scale = torch.nn.Parameter(torch.tensor([1.0, 0.0]))
+    weights = torch.from_numpy(group_weights([m[0] for m in matches]))
+    n = torch.tensor([float(m[1]) for m in matches])
+    contrast = torch.tensor([m[2] for m in matches])
+    label = torch.tensor([float(m[3]) for m in matches])
+    counted = torch.sqrt(n / (1 + n / MATCH_TICKS))
+    scale = torch.nn.Parameter(torch.tensor([0.5, -0.5]))
     optimiser = torch.optim.LBFGS([scale], max_iter=200)
 
     def step():
         optimiser.zero_grad()
-        loss = F.binary_cross_entropy_with_logits(scale[0] * x + scale[1], y)
+        log_odds = counted * (scale[0] * contrast + scale[1])
+        loss = F.binary_cross_entropy_with_logits(log_odds, label, weight=weights, reduction="sum")
         loss.backward()
         return loss
 
     optimiser.step(step)
     return {"evidence_scale": best[1], "correlated_ticks": best[2], "outlier_share": best[3],
-            "match_scale": float(scale[0]), "match_bias": float(scale[1]),
+            "match_scale": scale[0].item(), "match_bias": scale[1].item(), "match_ticks": MATCH_TICKS,
             "log_likelihood": best[0], "windows": len(windows), "matches": len(matches)}
 
 
@@ -327,6 +341,7 @@ def train(arguments):
                    for _ in range(size)]
         batch = dataset.collate(windows)
         crops = dataset.augment_pictures(batch["crops"], rng)
+        lips = dataset.augment_lips(batch["lips"], rng)
         sound = dataset.augment_mel(batch["mel"], rng)
         progress = step / steps
         warm_up = min(1, (step + 1) / 100)
@@ -335,7 +350,7 @@ def train(arguments):
             group["lr"] = rate
         net.train()
         with torch.autocast("cpu", torch.bfloat16):
-            logits, _, speaking = net(crops, batch["lips"], batch["valid"], sound,
+            logits, _, speaking = net(crops, lips, batch["valid"], sound,
                                       torch.full((size,), WIDTH + CONTEXT), WIDTH)
         loss, parts = loss_of(logits, speaking, batch, evidence)
         optimiser.zero_grad()

@@ -47,6 +47,7 @@ const AlignmentOptions& checked(const AlignmentOptions& options) {
           "calibration.outlier_share must be between 0 and 1");
   require(std::isfinite(calibration.match_scale) && std::isfinite(calibration.match_bias),
           "calibration.match_scale and match_bias must be finite");
+  require(calibration.match_ticks > 0, "calibration.match_ticks must be more than 0");
   return options;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "av_fusion/align/private/peak_index.h"
+#include "av_fusion/align/private/sigmoid.h"
 #include "av_fusion/core/error.h"
 #include "av_fusion/core/shape.h"
 
@@ -137,10 +138,13 @@ double LagPosterior::contrast() const noexcept {
   return std::isfinite(rival) ? (evidence_[peak] - rival) / num_ticks_ : 0;
 }
 
+double LagPosterior::match_log_odds(const LagCalibration& calibration) const noexcept {
+  const double counted = num_ticks_ / (1 + num_ticks_ / calibration.match_ticks);
+  return std::sqrt(counted) * (calibration.match_scale * contrast() + calibration.match_bias);
+}
+
 double LagPosterior::match_probability(const LagCalibration& calibration) const noexcept {
-  if (num_ticks_ <= 0) return 0;
-  const double logit = calibration.match_scale * contrast() + calibration.match_bias;
-  return 1 / (1 + std::exp(-logit));
+  return num_ticks_ > 0 ? sigmoid(match_log_odds(calibration)) : 0;
 }
 
 std::vector<double> LagPosterior::probabilities(const LagCalibration& calibration) const {

@@ -43,7 +43,13 @@ class LagPosterior {
   /// than 120 ms away. 0 without ticks, or if all lags are nearer than that.
   double contrast() const noexcept;
 
-  /// That this face makes this sound: sigmoid(match_scale * contrast + match_bias); 0 without
+  /// ln of how much likelier this evidence is of a face that makes this sound than of another one:
+  /// sqrt(m) * (match_scale * contrast + match_bias), where m = n / (1 + n / match_ticks). The
+  /// contrast of a foreign face falls like 1 / sqrt(n), so a short stretch says little. 0 without
+  /// ticks.
+  double match_log_odds(const LagCalibration& calibration) const noexcept;
+
+  /// That this face makes this sound, if nothing else is known: sigmoid(match_log_odds); 0 without
   /// ticks.
   double match_probability(const LagCalibration& calibration) const noexcept;
 

@@ -45,10 +45,9 @@ class AlignerModel {
     double evidence_scale = 1;      ///< multiplies summed logits of a short window
     double correlated_ticks = 1e9;  ///< scale / (1 + n / correlated_ticks) for n valid ticks
     double outlier_share = 0.01;    ///< probability spread evenly over all lags
-    /// P(this face makes this sound) = sigmoid(match_scale * contrast + match_bias), where contrast
-    /// is how far the best lag stands out, for each tick (`LagPosterior::contrast`).
-    double match_scale = 1;
-    double match_bias = 0;
+    double match_scale = 1;         ///< slope of `LagPosterior::match_log_odds` over the contrast
+    double match_bias = 0;          ///< and its value without contrast
+    double match_ticks = 150;       ///< more ticks than this hardly add to the log-odds
   };
 
   /// Throws `Error` naming the file (and the tensor) if it is missing, damaged, of a newer schema

@@ -335,6 +335,69 @@ TEST(AlignmentBuilder, AShortClipHasOneTimelinePoint) {
   EXPECT_NEAR(alignment.timeline[0].offset.ms, -30, 6);
 }
 
+/// The mean confidence of the points of a timeline from one time to another.
+double mean_confidence(const Alignment& alignment, double from, double to) {
+  double sum = 0;
+  int count = 0;
+  for (const TimelinePoint& point : alignment.timeline) {
+    if (point.t.seconds() < from || point.t.seconds() > to) continue;
+    sum += point.offset.confidence;
+    ++count;
+  }
+  EXPECT_GT(count, 3);
+  return sum / count;
+}
+
+AlignmentOptions options_with_doubtful_stretches() {
+  AlignmentOptions options = options_for_tests();
+  options.window = options.hop = MediaDuration::from_ms(200);
+  options.calibration = {.evidence_scale = 1, .match_scale = 0.5, .match_bias = -0.6};
+  return options;
+}
+
+TEST(AlignmentBuilder, AStretchIsJudgedByItsTrackToo) {
+  const AlignmentOptions options = options_with_doubtful_stretches();
+  const Alignment speaker = align(make_evidence(track_with_lag(30, 500)), options);
+  const Alignment alone = align(make_evidence(track_with_lag(30, 10)), options);
+  SyntheticTrack still = track_with_lag(30, 500);
+  still.peak = 0.2;
+  const Alignment listener = align(make_evidence(still), options);
+  ASSERT_TRUE(speaker.offset);
+  EXPECT_FALSE(listener.offset);
+  EXPECT_GT(mean_confidence(speaker, 0, 20), 0.9);
+  EXPECT_LT(mean_confidence(listener, 0, 20), 0.1);
+  ASSERT_TRUE(alone.offset);
+  EXPECT_LT(alone.offset->confidence, 0.9) << "ten ticks alone say less about the match";
+}
+
+TEST(AlignmentBuilder, ForeignSoundInsideATrackLowersItsStretches) {
+  const AlignmentOptions options = options_with_doubtful_stretches();
+  SyntheticTrack half = track_with_lag(0, 500);
+  half.noise = 0.3;
+  SyncEvidence evidence = make_evidence(half);
+  const SyncEvidence noise = [&] {
+    SyntheticTrack foreign = half;
+    foreign.peak = 0;
+    return make_evidence(foreign);
+  }();
+  const std::int64_t lags = 2 * evidence.width + 1;
+  std::copy_n(noise.lag_logits.data(), 250 * lags, evidence.lag_logits.data());
+  const Alignment alignment = align(evidence, options);
+  EXPECT_LT(mean_confidence(alignment, 0, 9.9), 0.3);
+  EXPECT_GT(mean_confidence(alignment, 10.1, 20), 0.9);
+}
+
+TEST(AlignmentBuilder, TheOnlyStretchIsAsSureAsItsTrack) {
+  AlignmentOptions options = options_for_tests();
+  options.calibration = {.evidence_scale = 1, .match_scale = 0.5, .match_bias = -0.6};
+  const Alignment alignment = align(make_evidence(track_with_lag(30, 12)), options);
+  ASSERT_EQ(alignment.timeline.size(), 1u);
+  ASSERT_TRUE(alignment.tracks.at(0).offset);
+  EXPECT_LT(alignment.tracks[0].offset->confidence, 0.97);
+  EXPECT_NEAR(alignment.timeline[0].offset.confidence, alignment.tracks[0].offset->confidence,
+              1e-9);
+}
+
 TEST(AlignmentBuilder, SpeakingSpansBridgeShortPauses) {
   SyntheticTrack track = track_with_lag(0, 200);  // 8 s
   track.speaking = [](std::int64_t t) {
@@ -511,6 +574,7 @@ TEST(AlignmentBuilder, RefusesOptionsThatMakeNoSense) {
   expect_refused([](auto& o) { o.min_confidence = 2; }, "min_confidence");
   expect_refused([](auto& o) { o.calibration.outlier_share = -0.1; }, "outlier_share");
   expect_refused([](auto& o) { o.calibration.evidence_scale = 0; }, "evidence_scale");
+  expect_refused([](auto& o) { o.calibration.match_ticks = 0; }, "match_ticks");
 }
 
 TEST(AlignmentStatus, HasStableNames) {

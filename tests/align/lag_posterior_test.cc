@@ -65,7 +65,6 @@ TEST(LagPosterior, ProbabilitiesMatchPlainLoops) {
 }
 
 TEST(LagPosterior, ContrastComparesThePeakWithLagsBeyond120Ms) {
-  const LagCalibration calibration = {.match_scale = 0.8, .match_bias = -0.4};
   LagPosterior posterior({10'000}, 20);
   std::vector<float> row(41, -7);
   row[30] = 5;
@@ -74,7 +73,6 @@ TEST(LagPosterior, ContrastComparesThePeakWithLagsBeyond120Ms) {
   row[40] = 0.5;
   for (int t = 0; t < 3; ++t) posterior.add(row, {});
   EXPECT_NEAR(posterior.contrast(), 4, 1e-9);
-  EXPECT_NEAR(posterior.match_probability(calibration), 1 / (1 + std::exp(-(0.8 * 4 - 0.4))), 1e-9);
   row.assign(41, -7);
   row[40] = 2;
   LagPosterior right({10'000}, 20);
@@ -84,6 +82,26 @@ TEST(LagPosterior, ContrastComparesThePeakWithLagsBeyond120Ms) {
   LagPosterior narrow({10'000}, 5);
   narrow.add(std::vector<float>{0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0}, {});
   EXPECT_EQ(narrow.contrast(), 0) << "all lags are within 120 ms";
+}
+
+TEST(LagPosterior, MatchIsSurerWithMoreTicksUpToALimit) {
+  const LagCalibration calibration = {.match_scale = 0.8, .match_bias = -2, .match_ticks = 50};
+  for (const double contrast : {1.0, 2.5, 6.0}) {  // against, neither, for a match
+    std::vector<float> row(41);
+    row[30] = static_cast<float>(contrast);
+    LagPosterior posterior({10'000}, 20);
+    EXPECT_EQ(posterior.match_probability(calibration), 0) << "without ticks";
+    for (int ticks = 1; ticks <= 2000; ++ticks) {
+      posterior.add(row, {});
+      const double counted = 50.0 * ticks / (50.0 + ticks);
+      const double log_odds = std::pow(counted, 0.5) * (0.8 * contrast - 2);
+      ASSERT_NEAR(posterior.match_log_odds(calibration), log_odds, 1e-9);
+      ASSERT_NEAR(posterior.match_probability(calibration),
+                  std::exp(log_odds) / (1 + std::exp(log_odds)), 1e-9);
+    }
+    EXPECT_NEAR(posterior.match_log_odds(calibration), std::sqrt(50) * (0.8 * contrast - 2),
+                0.1 * std::abs(contrast - 2.5) + 1e-9);
+  }
 }
 
 TEST(LagPosterior, OffsetHasTheSignOfItuRBt1359) {

@@ -44,6 +44,7 @@ TEST(ModelMetadata, SaysWhatMakeGoldenWrote) {
   EXPECT_EQ(metadata.calibration.outlier_share, 0.02);
   EXPECT_EQ(metadata.calibration.match_scale, 1.5);
   EXPECT_EQ(metadata.calibration.match_bias, -0.25);
+  EXPECT_EQ(metadata.calibration.match_ticks, 120);
 }
 
 TEST(ModelMetadata, GeometryFollowsFromTheConfig) {

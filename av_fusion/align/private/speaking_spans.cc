@@ -2,9 +2,9 @@
 #include "av_fusion/align/private/speaking_spans.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "av_fusion/align/private/bin_grid.h"
+#include "av_fusion/align/private/sigmoid.h"
 
 namespace av_fusion {
 namespace {
@@ -12,8 +12,6 @@ namespace {
 constexpr MediaDuration kStep = {200'000};
 constexpr MediaDuration kLongestPause = {300'000};  // pauses shorter than this do not end a span
 constexpr double kThreshold = 0.5;
-
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 }  // namespace
 

@@ -6,9 +6,12 @@
 
 #include "av_fusion/align/private/attention_row.h"
 #include "av_fusion/align/private/decision.h"
+#include "av_fusion/align/private/sigmoid.h"
 
 namespace av_fusion {
 namespace {
+
+constexpr double kSurestTrack = 4;  // log-odds: a stretch of any track may hold another sound
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -66,8 +69,8 @@ LagPosterior& TrackEvidence::bin_at(MediaTime tick) {
 /// stretch needs.
 void TrackEvidence::finish_stretches(std::int64_t bin) {
   for (; next_stretch_ + grid_.window_bins <= bin; next_stretch_ += grid_.hop_bins) {
-    if (const auto point = timeline_point(next_stretch_)) timeline_.push_back(*point);
-    forget_old(timeline_, from_zero(last_), options_.keep);
+    if (const auto complete = stretch(next_stretch_)) stretches_.push_back(*complete);
+    forget_old(stretches_, from_zero(last_), options_.keep);
   }
   bins_.erase(bins_.begin(), bins_.lower_bound(next_stretch_));
 }
@@ -78,9 +81,9 @@ LagPosterior TrackEvidence::sum() const {
   return sum;
 }
 
-/// The offset if `sum` rests on enough ticks and may be shown as a measurement.
-std::optional<Offset> TrackEvidence::measured(const LagPosterior& sum, double min_ticks) const {
-  if (sum.num_ticks() < min_ticks) return std::nullopt;
+/// The offset of the whole track if its `sum` may be shown as a measurement.
+std::optional<Offset> TrackEvidence::measured(const LagPosterior& sum) const {
+  if (valid_ticks_ < options_.min_ticks) return std::nullopt;
   const LagEstimate estimate = sum.estimate(options_.calibration);
   return is_measurement(estimate, options_) ? std::optional(estimate.offset) : std::nullopt;
 }
@@ -93,8 +96,13 @@ TrackState TrackEvidence::state() const {
   if (!boxes_.empty()) result.box = boxes_.back().edges;
   result.speaking = speaking_.latest();
   const std::int64_t window = bins_.rbegin()->first + 1 - grid_.window_bins;
-  result.recent = measured(sum_of_window(window), min_ticks_of_stretch());
-  result.whole = measured(sum(), static_cast<double>(options_.min_ticks));
+  const LagPosterior everything = sum();
+  if (const auto recent = stretch(window)) {
+    const Offset offset =
+        offset_within_track(*recent, everything.match_log_odds(options_.calibration));
+    if (offset.confidence >= options_.min_confidence) result.recent = offset;
+  }
+  result.whole = measured(everything);
   return result;
 }
 
@@ -108,18 +116,23 @@ FaceTrack TrackEvidence::face_track() const {
     for (const TimedBox& box : boxes_) values.push_back(box.edges[k]);
     result.box[k] = median(std::move(values));
   }
-  result.offset = measured(sum(), static_cast<double>(options_.min_ticks));
+  result.offset = measured(sum());
   result.speaking = speaking_.within(first_, end());
   return result;
 }
 
 std::vector<TimelinePoint> TrackEvidence::timeline() const {
-  std::vector<TimelinePoint> result = timeline_;
-  if (bins_.empty()) return result;
+  if (bins_.empty()) return {};
+  std::vector<Stretch> all = stretches_;
   const bool is_only_one = next_stretch_ == grid_.bin_of(first_);
   const bool is_whole = next_stretch_ + grid_.window_bins == bins_.rbegin()->first + 1;
   if (is_only_one || is_whole) {
-    if (const auto point = timeline_point(next_stretch_)) result.push_back(*point);
+    if (const auto last = stretch(next_stretch_)) all.push_back(*last);
+  }
+  const double track_log_odds = sum().match_log_odds(options_.calibration);
+  std::vector<TimelinePoint> result;
+  for (const Stretch& one : all) {
+    result.push_back({one.t, offset_within_track(one, track_log_odds), id_});
   }
   return result;
 }
@@ -137,16 +150,30 @@ LagPosterior TrackEvidence::sum_of_window(std::int64_t first_bin) const {
   return sum;
 }
 
+/// With the confidence that stretch and track together give it. The log-odds of the track hold the
+/// stretch's own by its share of the ticks, so only the rest of those is added.
+Offset TrackEvidence::offset_within_track(const Stretch& stretch, double track_log_odds) const {
+  const double rest = 1 - stretch.ticks / static_cast<double>(valid_ticks_);
+  Offset offset = stretch.estimate.offset;
+  offset.confidence =
+      stretch.estimate.within_40_ms *
+      sigmoid(std::min(track_log_odds, kSurestTrack) + rest * stretch.match_log_odds);
+  return offset;
+}
+
 /// The stretch of one window from `first_bin`; nothing if it holds too little or its best lag is at
 /// the edge of the search.
-std::optional<TimelinePoint> TrackEvidence::timeline_point(std::int64_t first_bin) const {
+std::optional<TrackEvidence::Stretch> TrackEvidence::stretch(std::int64_t first_bin) const {
   const LagPosterior sum = sum_of_window(first_bin);
   if (sum.num_ticks() < min_ticks_of_stretch()) return std::nullopt;
   const LagEstimate estimate = sum.estimate(options_.calibration);
   if (estimate.at_edge) return std::nullopt;
   const MediaTime start = std::max(first_, grid_.start_of(first_bin));
   const MediaTime stop = std::min(end(), grid_.start_of(first_bin + grid_.window_bins));
-  return TimelinePoint{{(from_zero(start) + from_zero(stop)).us / 2}, estimate.offset, id_};
+  return Stretch{{(from_zero(start) + from_zero(stop)).us / 2},
+                 estimate,
+                 sum.match_log_odds(options_.calibration),
+                 sum.num_ticks()};
 }
 
 }  // namespace av_fusion

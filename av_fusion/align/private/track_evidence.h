@@ -51,6 +51,14 @@ class TrackEvidence {
   std::vector<TimelinePoint> timeline() const;
 
  private:
+  /// A point of the timeline before it is known how well the track matches.
+  struct Stretch {
+    MediaDuration t;  // centre
+    LagEstimate estimate;
+    double match_log_odds = 0;
+    double ticks = 0;
+  };
+
   struct TimedBox {
     MediaDuration t;
     Box edges;
@@ -59,11 +67,12 @@ class TrackEvidence {
   LagPosterior& bin_at(MediaTime tick);
   double min_ticks_of_stretch() const;
   LagPosterior sum_of_window(std::int64_t first_bin) const;
-  std::optional<Offset> measured(const LagPosterior& sum, double min_ticks) const;
+  std::optional<Offset> measured(const LagPosterior& sum) const;
   void finish_stretches(std::int64_t bin);
   bool is_attention_due(MediaTime tick);
   MediaTime end() const { return last_ + options_.tick_hop; }
-  std::optional<TimelinePoint> timeline_point(std::int64_t first_bin) const;
+  std::optional<Stretch> stretch(std::int64_t first_bin) const;
+  Offset offset_within_track(const Stretch& stretch, double track_log_odds) const;
 
   int id_;
   const AlignmentOptions& options_;
@@ -75,7 +84,7 @@ class TrackEvidence {
   LagPosterior past_;                          // the bins before the last one
   std::map<std::int64_t, LagPosterior> bins_;  // from the next stretch on, and the last one
   std::int64_t next_stretch_ = 0;              // its first bin
-  std::vector<TimelinePoint> timeline_;
+  std::vector<Stretch> stretches_;
   SpeakingSpans speaking_;
   std::vector<TimedBox> boxes_;  // one each attention hop
 };

@@ -174,6 +174,7 @@ AlignerModel::Calibration read_calibration(const WeightsFile& file) {
   calibration.outlier_share = section.number("outlier_share", 0, 1);
   calibration.match_scale = section.number("match_scale", -1e9, 1e9);
   calibration.match_bias = section.number("match_bias", -1e9, 1e9);
+  calibration.match_ticks = section.number("match_ticks", 1e-9, 1e300);
   section.expect_all_read();
   return calibration;
 }
