@@ -1,16 +1,17 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
-#include <dlib/image_processing/shape_predictor.h>
+#include <dlib/serialize.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <utility>
+#include <vector>
 
 #include "av_fusion/core/error.h"
 #include "av_fusion/features/face_landmarker.h"
-#include "av_fusion/features/private/dlib_image.h"
-#include "av_fusion/features/private/resample.h"
+#include "av_fusion/features/private/shape_forest.h"
 
 namespace av_fusion {
 namespace {
@@ -20,16 +21,9 @@ constexpr const char* kFileName = "shape_predictor_68_face_landmarks.dat";
 constexpr const char* kSystemFolders[] = {"/usr/share/dlib", "/usr/local/share/dlib",
                                           "/usr/share/av_fusion", "/usr/local/share/av_fusion"};
 
-// dlib answers in whole pixels, so the face is brought to this width first: one pixel is then less
-// than a hundredth of the eye distance.
-constexpr double kFaceWidthPx = 256;
-// How much is kept around the box on each side, as a share of its width: the jaw and a turned head
-// reach over the detector's box.
-constexpr double kMargin = 0.3;
-
 class DlibFaceLandmarker final : public FaceLandmarker {
  public:
-  explicit DlibFaceLandmarker(dlib::shape_predictor predictor) : predictor_(std::move(predictor)) {}
+  explicit DlibFaceLandmarker(ShapeForest forest) : forest_(std::move(forest)) {}
 
   FaceLandmarks locate(TensorView<const std::uint8_t> luma, const FaceBox& box) const override {
     expect_shape(luma.shape(), Shape{kAny, kAny}, "face landmarks: luma");
@@ -41,33 +35,14 @@ class DlibFaceLandmarker final : public FaceLandmarker {
           "the picture must not be empty and the face box must be at least 1 pixel wide and "
           "high and at most four times as high as wide");
     }
-    const double margin = kMargin * box.width;
-    const PictureRegion region{box.x - margin, box.y - margin, box.width + 2 * margin,
-                               box.height + 2 * margin};
-    const double scale = kFaceWidthPx / box.width;
-    const int columns = static_cast<int>(std::lround(region.width * scale));
-    const int rows = static_cast<int>(std::lround(region.height * scale));
-    const Tensor<std::uint8_t> patch = resample(luma, region, rows, columns);
-    return predict(patch, margin * scale, region, scale);
-  }
-
- private:
-  FaceLandmarks predict(const Tensor<std::uint8_t>& patch, double margin,
-                        const PictureRegion& region, double scale) const {
-    const auto left = std::lround(margin);
-    const dlib::rectangle face(left, left, patch.dim(1) - 1 - left, patch.dim(0) - 1 - left);
-    const dlib::full_object_detection shape = predictor_(DlibImage{patch.view()}, face);
+    const std::vector<FaceLandmarks::Point> points = forest_.locate(luma, box);
     FaceLandmarks landmarks;
-    for (unsigned long i = 0; i < FaceLandmarks::kCount; ++i) {
-      const dlib::point& point = shape.part(i);  // whole number = centre of that pixel
-      landmarks.points[i] = {
-          static_cast<float>(region.x + (static_cast<double>(point.x()) + 0.5) / scale),
-          static_cast<float>(region.y + (static_cast<double>(point.y()) + 0.5) / scale)};
-    }
+    std::copy_n(points.begin(), FaceLandmarks::kCount, landmarks.points.begin());
     return landmarks;
   }
 
-  dlib::shape_predictor predictor_;
+ private:
+  ShapeForest forest_;
 };
 
 }  // namespace
@@ -95,21 +70,21 @@ std::string find_face_model(const std::string& path) {
 
 std::shared_ptr<const FaceLandmarker> make_dlib_face_landmarker(const std::string& path) {
   const std::string file = find_face_model(path);
-  dlib::shape_predictor predictor;
+  ShapeForest forest;
   try {
     std::ifstream stream(file, std::ios::binary);
     if (!stream) throw Error(ErrorCode::kIo, kContext, "cannot open \"" + file + "\"");
-    dlib::deserialize(predictor, stream);
+    forest = ShapeForest::read(stream);
   } catch (const dlib::serialization_error& error) {
     throw Error(ErrorCode::kCorruptData, kContext,
                 "\"" + file + "\" is not a landmark model of dlib: " + error.what());
   }
-  if (predictor.num_parts() != FaceLandmarks::kCount) {
+  if (forest.num_points() != FaceLandmarks::kCount) {
     throw Error(
         ErrorCode::kCorruptData, kContext,
-        "\"" + file + "\" places " + std::to_string(predictor.num_parts()) + " points, not 68");
+        "\"" + file + "\" places " + std::to_string(forest.num_points()) + " points, not 68");
   }
-  return std::make_shared<DlibFaceLandmarker>(std::move(predictor));
+  return std::make_shared<DlibFaceLandmarker>(std::move(forest));
 }
 
 }  // namespace av_fusion

@@ -28,8 +28,8 @@ class FaceLandmarker {
 std::string find_face_model(const std::string& path = {});
 
 /// dlib's predictor of 68 points (regression trees after Kazemi and Sullivan, CVPR 2014), read from
-/// `find_face_model(path)`, about 100 MB. The face is brought to a fixed size first, so that the
-/// points are good to a fraction of a pixel on small faces. Throws `Error(kNotFound)` if there is
+/// `find_face_model(path)`, about 100 MB, 40 MB in memory. The points are good to a fraction of a
+/// pixel, on small faces too. Throws `Error(kNotFound)` if there is
 /// no such file and `Error(kCorruptData)` if it is no predictor of 68 points.
 std::shared_ptr<const FaceLandmarker> make_dlib_face_landmarker(const std::string& path = {});
 

@@ -70,6 +70,12 @@ bool is_sensible(const FaceBox& box) {
          box.width <= 2 * box.height;
 }
 
+bool is_among(const std::vector<FaceBox>& boxes, const FaceBox& face) {
+  return std::any_of(boxes.begin(), boxes.end(), [&](const FaceBox& box) {
+    return intersection_over_union(box, face) >= kSameFaceOverlap;
+  });
+}
+
 // Whether 68 points can be a face found in `box` of a picture: eyes the right way round, mouth
 // below them, sizes in proportion, at least the middle of the face inside the picture.
 bool is_plausible(const FaceLandmarks& face, const FaceBox& box, const Shape& picture,
@@ -111,10 +117,12 @@ struct FaceTracker::Impl {
   std::vector<Track> tracks;  // by id
   int tracks_seen = 0;
   std::int64_t ticks_since_detection = 0;
+  std::int64_t ticks_since_search = 0;  // of the whole picture
   bool detected_before = false;
 
   std::vector<TrackedFace> update(TensorView<const std::uint8_t> luma, int ticks);
   bool detection_is_due() const;
+  std::vector<FaceBox> detect(TensorView<const std::uint8_t> luma);
   void match(const std::vector<FaceBox>& boxes, std::vector<FaceBox>& unmatched,
              std::vector<const FaceBox*>& support) const;
   bool follow(TensorView<const std::uint8_t> luma, const FaceBox* detection, int ticks,
@@ -130,6 +138,26 @@ bool FaceTracker::Impl::detection_is_due() const {
       std::any_of(tracks.begin(), tracks.end(), [](const Track& track) { return track.missed; });
   const int interval = missed ? options.detect_every_missed : options.detect_every;
   return ticks_since_detection >= interval;
+}
+
+// Looks at the whole picture, or only near the faces that are followed.
+std::vector<FaceBox> FaceTracker::Impl::detect(TensorView<const std::uint8_t> luma) {
+  std::vector<FaceBox> boxes;
+  if (!detected_before || tracks.empty() || ticks_since_search >= options.search_every) {
+    boxes = detector->detect(luma);
+    ticks_since_search = 0;
+  } else {
+    for (const Track& track : tracks) {
+      const FaceBox expected = place(track.relation, track.frame, track.score);
+      for (const FaceBox& box : detector->detect_near(luma, expected)) {
+        if (!is_among(boxes, box)) boxes.push_back(box);  // neighbours see each other's face
+      }
+    }
+  }
+  std::erase_if(boxes, [](const FaceBox& box) { return !is_sensible(box); });
+  ticks_since_detection = 0;
+  detected_before = true;
+  return boxes;
 }
 
 // Gives each track the detection that overlaps it most, best pairs first.
@@ -222,14 +250,10 @@ std::vector<TrackedFace> FaceTracker::Impl::update(TensorView<const std::uint8_t
     detected_before = false;
   }
   ticks_since_detection += ticks;
+  ticks_since_search += ticks;
   std::vector<FaceBox> boxes, unmatched;
   const bool detecting = detection_is_due();
-  if (detecting) {
-    boxes = detector->detect(luma);
-    std::erase_if(boxes, [](const FaceBox& box) { return !is_sensible(box); });
-    ticks_since_detection = 0;
-    detected_before = true;
-  }
+  if (detecting) boxes = detect(luma);
   std::vector<const FaceBox*> support(tracks.size(), nullptr);
   match(boxes, unmatched, support);
   std::vector<TrackedFace> faces;
@@ -252,8 +276,8 @@ FaceTracker::FaceTracker(std::unique_ptr<FaceDetector> detector,
     throw Error(ErrorCode::kInvalidArgument, "face tracker",
                 "the detector and the landmarker must not be null");
   }
-  if (options.detect_every < 1 || options.detect_every_missed < 1 || options.drop_after_ticks < 1 ||
-      options.max_lost_ticks < 1) {
+  if (options.detect_every < 1 || options.detect_every_missed < 1 || options.search_every < 1 ||
+      options.drop_after_ticks < 1 || options.max_lost_ticks < 1) {
     throw Error(ErrorCode::kInvalidArgument, "face tracker", "every interval must be at least 1");
   }
   impl_->detector = std::move(detector);

@@ -22,17 +22,20 @@ struct TrackedFace {
 };
 
 struct FaceTrackerOptions {
-  int detect_every = 6;           ///< ticks (of 40 ms) between two detections
+  int detect_every = 6;           ///< ticks (of 40 ms) after which faces are looked for again
   int detect_every_missed = 3;    ///< the same after a detection has missed a face
+  int search_every = 25;          ///< after so many, not only near the faces that are followed
   int drop_after_ticks = 15;      ///< a face that no detection confirms for so long is given up
   int max_lost_ticks = 5;         ///< so many ticks the landmarks may make no sense
   float min_new_score = 0;        ///< a detection below this confirms a face but starts no track
   float min_eye_distance_px = 9;  ///< smaller faces are not followed
 };
 
-/// Follows faces through pictures: now and then a detection, landmarks on every picture, found in a
-/// box that comes from the landmarks of the picture before. A scene cut ends all tracks and
-/// detects at once, and so does a hole of more than `max_lost_ticks` between two pictures.
+/// Follows faces through pictures: now and then a detection, near the faces that are followed or in
+/// the whole picture, landmarks on every picture, found in a box that comes from the landmarks of
+/// the picture before. Without a face to follow every detection searches the whole picture. A scene
+/// cut ends all tracks and detects at once, and so does a hole of more than `max_lost_ticks`
+/// between two pictures.
 ///
 /// Not thread-safe: one tracker belongs to one stream. The state has a fixed size per face.
 class FaceTracker {
