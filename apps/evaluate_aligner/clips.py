@@ -3,6 +3,7 @@
 
 import collections
 import csv
+import hashlib
 import pathlib
 import random
 
@@ -36,6 +37,11 @@ def by_speaker(clips):
     for clip in clips:
         groups.setdefault((clip.source, clip.speaker), []).append(clip)
     return groups
+
+
+def name_of_list(clips):
+    """A short name of the clips to choose from. They decide what is chosen, so keys hold it."""
+    return hashlib.sha256("\n".join(clip.path for clip in clips).encode("utf-8")).hexdigest()[:8]
 
 
 def random_for(arguments, key):

@@ -75,6 +75,16 @@ def read_track(tensors, metadata, suffix):
                  box=[float(text) for text in metadata["first_box" + suffix].split()])
 
 
+def loudness_of_file(tracks):
+    """{10 ms frame on the file's grid: loudness} of all sound that the tracks know."""
+    found = {}
+    for track in tracks:
+        first = MEL_PER_TICK * track.first_tick - MEL_LEAD
+        found.update((first + index, value) for index, value in enumerate(track.loudness)
+                     if value is not None)
+    return found
+
+
 def correlation(xs, ys):
     """Pearson's r of two equally long lists; 0 if one of them is constant."""
     count = len(xs)

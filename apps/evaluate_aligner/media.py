@@ -14,6 +14,9 @@ import sys
 import tempfile
 
 TICK_S = 0.04
+SOUND_HZ = 16000  # of sound that is worked on here
+RAW_SOUND = ["-f", "f32le" if sys.byteorder == "little" else "f32be", "-ar", str(SOUND_HZ),
+             "-ac", "1"]
 # Visually lossless: coding must not cost accuracy that the clip itself would have given.
 CODE_PICTURE = ["-c:v", "libx264", "-preset", "veryfast", "-crf", "14", "-pix_fmt", "yuv420p",
                 "-fps_mode", "passthrough"]
@@ -36,10 +39,10 @@ def scratch_folder():
     return tempfile.TemporaryDirectory(prefix="evaluate_aligner_")
 
 
-def ffmpeg(arguments, output):
-    """Runs ffmpeg with `arguments` and writes Matroska to `output`."""
+def ffmpeg(arguments, output, container="matroska"):
+    """Runs ffmpeg with `arguments` and writes `output`."""
     done = run(["ffmpeg", "-v", "error", "-nostdin", "-y"] + arguments
-               + ["-f", "matroska", "file:" + str(output)])
+               + ["-f", container, "file:" + str(output)])
     if done.returncode != 0:
         raise RuntimeError("ffmpeg cannot make the file: " + last_line(done.stderr))
 
@@ -96,6 +99,35 @@ def make_shifted(clip, shift_ms, output):
     """Writes `clip` with its sound moved to `output`; the picture is copied."""
     ffmpeg(["-i", "file:" + str(clip), "-map", "0:v:0", "-map", "0:a:0", "-c:v", "copy",
             "-af", shift_filter(shift_ms, probe(clip)["duration_s"])] + CODE_SOUND, output)
+
+
+# ---------------------------------------------------------------- sound as numbers
+
+def read_sound(clip, filters="anull"):
+    """The sound of a clip behind the audio filters `filters`, as samples of 16 kHz from -1 to 1."""
+    done = run(["ffmpeg", "-v", "error", "-nostdin", "-i", "file:" + str(clip), "-map", "0:a:0",
+                "-af", filters] + RAW_SOUND + ["-"])
+    if done.returncode != 0:
+        raise RuntimeError("ffmpeg cannot decode %s: %s" % (clip, last_line(done.stderr)))
+    samples = array.array("f")
+    samples.frombytes(done.stdout[:len(done.stdout) // samples.itemsize * samples.itemsize])
+    return samples
+
+
+def sound_input(samples, file):
+    """Writes `samples` to `file` and gives the ffmpeg options that read it as an input."""
+    pathlib.Path(file).write_bytes(array.array("f", samples).tobytes())
+    return RAW_SOUND + ["-i", "file:" + str(file)]
+
+
+def make_with_sound(clip, samples, output):
+    """Writes the picture of `clip`, copied, with `samples`, made softer only if they clip."""
+    peak = max(1.0, max(samples), -min(samples))
+    with scratch_folder() as folder:
+        sound = sound_input([sample / peak for sample in samples],
+                            pathlib.Path(folder) / "sound.raw")
+        ffmpeg(["-i", "file:" + str(clip)] + sound + ["-map", "0:v:0", "-map", "1:a:0", "-c:v",
+                                                      "copy"] + CODE_SOUND, output)
 
 
 # ---------------------------------------------------------------- clips end to end

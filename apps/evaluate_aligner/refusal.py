@@ -5,7 +5,6 @@ Kinds of files, with the statuses that are right for them, are in KINDS. All are
 of the list and from synthesised sound and pictures, by seeded random numbers.
 """
 
-import hashlib
 import pathlib
 import sys
 
@@ -240,8 +239,7 @@ def plan(arguments, clips):
         print("refusal: no speaker has two clips, so there is no other sentence of the same person",
               file=sys.stderr)
     count = -(-arguments.negatives // len(kinds))
-    # The clips to choose from decide what is chosen: another list gives other files.
-    pool = hashlib.sha256("\n".join(clip.path for clip in clips).encode("utf-8")).hexdigest()[:8]
+    pool = clip_list.name_of_list(clips)
     return [{"part": "refusal", "key": "%s %d of %s" % (kind, index, pool), "kind": kind,
              "index": index} for index in range(count) for kind in kinds]
 

@@ -34,14 +34,14 @@ def chance(truths_ms, max_offset_ms):
 
 
 def accuracy(judged, max_offset_ms):
-    """One line about `judged`: dicts with truth_ms, offset_ms, confidence and floor_offset_ms.
+    """One line about `judged`: dicts with truth_ms, offset_ms, confidence, maybe floor_offset_ms.
 
-    An offset of None is no answer, which counts as a miss.
+    An offset of None, or none of the floor, is no answer, which counts as a miss.
     """
     answered = [one for one in judged if one["offset_ms"] is not None]
     errors = [one["offset_ms"] - one["truth_ms"] for one in answered]
     floors = [one["floor_offset_ms"] - one["truth_ms"] for one in judged
-              if one["floor_offset_ms"] is not None]
+              if one.get("floor_offset_ms") is not None]
     hits = sum(is_hit(error) for error in errors)
     return {
         "n": len(judged),

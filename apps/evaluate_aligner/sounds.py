@@ -1,5 +1,5 @@
 # Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
-"""Music for the refusal part, synthesised: 16 kHz, mono, WAV."""
+"""Music for the parts refusal and robustness, synthesised: 16 kHz, mono."""
 
 import array
 import math

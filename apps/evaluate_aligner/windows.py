@@ -4,8 +4,12 @@
 Windows are the stretches of the report's timeline, end to end. A window counts if one face shows
 its mouth at four fifths of its ticks or more; that the timeline leaves it out is a miss. Where
 several faces do, the answer is that of the highest confidence, and the floor may choose as freely.
+
+`spoken` is the share of a window's own sound, in frames of 10 ms, that is at most 25 dB softer than
+the loud tenth of the file. Where the sound was moved, a window's own sound is so much elsewhere.
 """
 
+import math
 import pathlib
 
 import clips as clip_list
@@ -18,6 +22,8 @@ WINDOW_TICKS = (5, 15, 25, 50, 125, 250)
 MAX_OFFSET_MS = 600
 MAX_SHIFT_MS = 400      # of the shifts injected where the true lag is unknown
 FILLED = 0.8
+SPOKEN_NATS = 5.8       # 25 dB of power
+SPOKEN = 0.5            # windows with so much speech or more have columns of their own
 WINDOWS_A_FILE = 3      # stitched files are about so many windows long
 
 
@@ -96,15 +102,21 @@ def inject_shift(arguments, row, source, file):
 
 def judge_file(arguments, row, file, folder):
     tracks = floor.read_tracks(media.extract(arguments, file, folder))
-    duration_s = media.probe(file)["duration_s"]
+    span = heard(row["shift_ms"], media.probe(file)["duration_s"])
     row["windows"] = {}
     for length in row["ticks"]:
         report = media.align(arguments, file, MAX_OFFSET_MS, length * media.TICK_S)
         if "whole" not in row:
             row["whole"] = media.answer(report)
             row["whole"]["floor_offset_ms"] = floor.offset_ms(tracks, MAX_OFFSET_MS)
-        row["windows"][str(length)] = judge_windows(report, tracks, length,
-                                                    heard(row["shift_ms"], duration_s))
+        judged = judge_windows(report, tracks, length, span, truth_of(row))
+        add_floor(judged, tracks, length, span)
+        row["windows"][str(length)] = judged
+
+
+def truth_of(row):
+    """The offset that is right for this file; that of the shift alone if there is no reference."""
+    return (row["reference_ms"] or 0.0) + row["shift_ms"]
 
 
 def heard(shift_ms, duration_s):
@@ -112,17 +124,36 @@ def heard(shift_ms, duration_s):
     return max(0.0, -shift_ms / 1000.0), duration_s - max(0.0, shift_ms / 1000.0)
 
 
-def judge_windows(report, tracks, length, span):
-    """Every window that counts, with the answer of the timeline and of the floor."""
+def judge_windows(report, tracks, length, span, truth_ms):
+    """Every window that counts, with the answer of the timeline."""
+    loudness = floor.loudness_of_file(tracks)
     judged = []
-    for first_tick, middle_s, faces in filled_windows(tracks, length, span):
+    for first_tick, middle_s, _ in filled_windows(tracks, length, span):
         point = best_point(report["timeline"], middle_s, length * media.TICK_S)
         judged.append({
             "t_s": round(middle_s, 3), "offset_ms": point.get("offset_ms"),
             "interval_ms": point.get("interval_ms"), "confidence": point.get("confidence"),
-            "floor_offset_ms": floor.offset_ms(faces, MAX_OFFSET_MS, first_tick,
-                                               first_tick + length)})
+            "spoken": round(spoken(loudness, first_tick, length, truth_ms), 3)})
     return judged
+
+
+def add_floor(judged, tracks, length, span):
+    """Adds the answer of the floor to the windows that judge_windows found."""
+    for window, (first_tick, _, faces) in zip(judged, filled_windows(tracks, length, span)):
+        window["floor_offset_ms"] = floor.offset_ms(faces, MAX_OFFSET_MS, first_tick,
+                                                    first_tick + length)
+
+
+def spoken(loudness, first_tick, length, truth_ms):
+    """Share of the sound frames of a window that are loud. Sound that is not there is not loud."""
+    if not loudness:
+        return 0.0
+    ranked = sorted(loudness.values())
+    enough = ranked[int(0.9 * (len(ranked) - 1))] - SPOKEN_NATS
+    # Sound that is early lies before its picture.
+    first = floor.MEL_PER_TICK * first_tick - round(truth_ms / floor.LAG_STEP_MS)
+    frames = range(first, first + floor.MEL_PER_TICK * length)
+    return sum(loudness.get(frame, -math.inf) >= enough for frame in frames) / len(frames)
 
 
 def filled_windows(tracks, length, span):
@@ -166,25 +197,45 @@ def judged_windows(row, length):
     """The windows of one row with their truth; none where the unshifted clip gave no answer."""
     if row["reference_ms"] is None:
         return []
-    truth_ms = row["reference_ms"] + row["shift_ms"]
-    return [dict(window, truth_ms=truth_ms) for window in row["windows"].get(str(length), [])]
+    return [dict(window, truth_ms=truth_of(row)) for window in row["windows"].get(str(length), [])]
+
+
+def describe(rows, length):
+    """The files, windows and hit rates of the windows of `length` ticks."""
+    judged = [window for row in rows for window in judged_windows(row, length)]
+    line = {"files": sum(bool(judged_windows(row, length)) for row in rows),
+            "no_reference": sum(row["reference_ms"] is None for row in rows
+                                if length in row["ticks"])}
+    line.update(scores.accuracy(judged, MAX_OFFSET_MS))
+    return line
+
+
+def describe_spoken(rows, length):
+    """The number of windows with enough speech, and their hit rate."""
+    line = scores.accuracy([window for row in rows for window in judged_windows(row, length)
+                            if window["spoken"] >= SPOKEN], MAX_OFFSET_MS)
+    return {"n_spoken": line["n"], "hit40_spoken": line["hit40"]}
+
+
+def name_of(arguments, rows):
+    """The source of `rows`, and whether only changes of its answers are judged."""
+    relative = clip_list.is_relative(arguments, rows[0]["clips"][0])
+    return rows[0]["source"] + (" (relative)" if relative else "")
+
+
+FILE_COLUMNS = [("files", "files", tables.text), ("no_reference", "no ref", tables.text)]
 
 
 def tables_of(arguments, rows):
     lines = []
     for source in sorted({row["source"] for row in rows}):
         of_source = [row for row in rows if row["source"] == source]
-        relative = clip_list.is_relative(arguments, of_source[0]["clips"][0])
         for length in WINDOW_TICKS:
-            judged = [window for row in of_source for window in judged_windows(row, length)]
-            line = {"source": source + (" (relative)" if relative else ""), "frames": length,
-                    "files": sum(bool(judged_windows(row, length)) for row in of_source),
-                    "no_reference": sum(row["reference_ms"] is None for row in of_source
-                                        if length in row["ticks"])}
-            line.update(scores.accuracy(judged, MAX_OFFSET_MS))
+            line = {"source": name_of(arguments, of_source), "frames": length}
+            line.update(describe(of_source, length), **describe_spoken(of_source, length))
             lines.append(line)
-    columns = [("source", "source", tables.text), ("frames", "frames", tables.text),
-               ("files", "files", tables.text),
-               ("no_reference", "no ref", tables.text)] + tables.ACCURACY_COLUMNS
+    columns = [("source", "source", tables.text), ("frames", "frames", tables.text)]
+    columns += FILE_COLUMNS + tables.ACCURACY_COLUMNS
+    columns += [("n_spoken", "n sp", tables.text), ("hit40_spoken", "hit40 sp", tables.percent)]
     return [tables.Table("windows: lag of a window, candidates -%d to %d ms"
                          % (MAX_OFFSET_MS, MAX_OFFSET_MS), columns, lines)]

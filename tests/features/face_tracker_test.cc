@@ -53,6 +53,27 @@ TEST_F(FaceTrackerTest, DetectsOnEverySixthPicture) {
   }
 }
 
+TEST_F(FaceTrackerTest, SearchesTheWholePictureEverySecondWhileItFollowsFaces) {
+  for (int i = 0; i < 80; ++i) show({{100, 90, 40}, {250, 200, 30}});
+  EXPECT_EQ(world_->searched_pictures, (std::vector<int>{0, 30, 60}))
+      << "the first looks after 25 ticks";
+}
+
+TEST_F(FaceTrackerTest, SearchesTheWholePictureWhileThereIsNoFace) {
+  for (int i = 0; i < 20; ++i) show({});
+  EXPECT_EQ(world_->searched_pictures, (std::vector<int>{0, 6, 12, 18}));
+}
+
+TEST_F(FaceTrackerTest, NeighboursDoNotMakeTheSameFaceTwice) {
+  for (int i = 0; i < 40; ++i) {
+    std::vector<FakeFace> all = {{70, 90, 36}, {230, 90, 36}};
+    if (i >= 8) all.push_back({150, 110, 30});  // in view of both
+    const std::size_t seen = show(all).size();
+    EXPECT_EQ(seen, i < 12 ? 2U : 3U) << i;
+  }
+  EXPECT_EQ(tracker_.tracks_seen(), 3);
+}
+
 TEST_F(FaceTrackerTest, FollowsSeveralFacesWithTheirOwnNumbers) {
   for (int i = 0; i < 40; ++i) {
     std::vector<FakeFace> all = {{70, 90, 30}, {220, 110, 36}};
@@ -60,7 +81,7 @@ TEST_F(FaceTrackerTest, FollowsSeveralFacesWithTheirOwnNumbers) {
     const auto faces = show(all);
     if (i < 20) {
       ASSERT_EQ(faces.size(), 2U);
-    } else if (i >= 26) {
+    } else if (i >= 30) {
       ASSERT_EQ(faces.size(), 3U);
       EXPECT_NEAR(faces[2].landmarks.mean(0, 68).x, 150, 10);
     }

@@ -77,6 +77,7 @@ inline FaceBox fake_box(const FakeFace& face) {
 struct FakeWorld {
   std::vector<std::vector<FakeFace>> pictures;
   std::vector<int> detected_pictures;  ///< numbers of the pictures the detector saw
+  std::vector<int> searched_pictures;  ///< of those, the ones that it saw whole
 
   static std::size_t number_of(TensorView<const std::uint8_t> luma) {
     return luma(0, 0) * std::size_t{256} + luma(0, 1);
@@ -99,16 +100,31 @@ class FakeDetector final : public FaceDetector {
   explicit FakeDetector(std::shared_ptr<FakeWorld> world) : world_(std::move(world)) {}
 
   std::vector<FaceBox> detect(TensorView<const std::uint8_t> luma) override {
+    world_->searched_pictures.push_back(static_cast<int>(FakeWorld::number_of(luma)));
+    return look(luma, [](const FaceBox&) { return true; });
+  }
+
+  std::vector<FaceBox> detect_near(TensorView<const std::uint8_t> luma,
+                                   const FaceBox& expected) override {
+    return look(luma, [&](const FaceBox& box) {
+      return std::abs(box.x - expected.x) < expected.width &&
+             std::abs(box.y - expected.y) < expected.height;
+    });
+  }
+
+ private:
+  template <typename IsInView>
+  std::vector<FaceBox> look(TensorView<const std::uint8_t> luma, IsInView is_in_view) {
     const std::size_t number = FakeWorld::number_of(luma);
     world_->detected_pictures.push_back(static_cast<int>(number));
     std::vector<FaceBox> boxes;
     for (const FakeFace& face : world_->pictures.at(number)) {
-      if (face.visible_to_detector) boxes.push_back(fake_box(face));
+      const FaceBox box = fake_box(face);
+      if (face.visible_to_detector && is_in_view(box)) boxes.push_back(box);
     }
     return boxes;
   }
 
- private:
   std::shared_ptr<FakeWorld> world_;
 };
 

@@ -135,6 +135,23 @@ TEST_F(RealClip, TheSameFaceAtOtherSizesGivesTheSameCrop) {
   }
 }
 
+TEST_F(RealClip, IsConfirmedByALookNearby) {
+  const auto detector = make_dlib_face_detector();
+  for (const double scale : {0.5, 1.0, 2.5}) {
+    const Tensor<std::uint8_t> luma = scaled(frames_.at(10).luma, scale);
+    const auto whole = detector->detect(luma.view());
+    ASSERT_EQ(whole.size(), 1U) << scale;
+    FaceBox expected = whole[0];
+    expected.x += 0.1F * expected.width;  // a tracker's guess is not exact
+    expected.width *= 1.15F;
+    const auto near = detector->detect_near(luma.view(), expected);
+    ASSERT_EQ(near.size(), 1U) << scale;
+    EXPECT_GT(intersection_over_union(near[0], whole[0]), 0.6) << scale;
+    expected.x += 3 * expected.width;
+    EXPECT_TRUE(detector->detect_near(luma.view(), expected).empty()) << scale;
+  }
+}
+
 // Correlation of lip opening with the level of the sound `lag` frames of 10 ms later.
 double correlation(const std::vector<float>& opening, const std::vector<float>& level,
                    std::int64_t first, std::int64_t lag) {

@@ -238,6 +238,23 @@ INSTANTIATE_TEST_SUITE_P(
                     PixelCase{"bgr24", repeat({0, 0, 255}, 8), 4, 0.299 * 255, 2},
                     PixelCase{"rgb24", repeat({0, 255, 0}, 8), 4, 0.587 * 255, 2}));
 
+// Limited range to full, each of the 256 levels rounded to the nearest (ITU-R BT.709-6, 4.6).
+TEST(PictureTest, EveryLevelIsStretchedExactly) {
+  REQUIRE_FFMPEG_COMMAND();
+  const TempDir dir;
+  std::vector<std::uint8_t> pixels;
+  for (int i = 0; i < 512; ++i) pixels.push_back(static_cast<std::uint8_t>(i % 256));
+  pixels.resize(512 + 256, 128);
+  write_file(dir / "video.raw", pixels);
+  ASSERT_TRUE(dir.ffmpeg(raw_video("yuv420p", 256, 2) + "-c:v copy a.nut"));
+  const Decoded decoded = decode(dir / "a.nut");
+  ASSERT_EQ(decoded.frames.size(), 1U);
+  for (int level = 0; level < 256; ++level) {
+    const double full = std::clamp((level - 16) * 255 / 219.0, 0.0, 255.0);
+    EXPECT_EQ(decoded.frames[0].luma.view()(1, level), std::lround(full)) << level;
+  }
+}
+
 TEST(PictureTest, FullRangeYuvIsNotStretched) {
   REQUIRE_FFMPEG_COMMAND();
   const TempDir dir;
