@@ -5,6 +5,7 @@
 
 #include "av_fusion/align_session_internal.h"
 #include "av_fusion/core/error.h"
+#include "av_fusion/core/stage_clock_internal.h"
 #include "av_fusion/features/face_detector.h"
 
 namespace av_fusion {
@@ -161,7 +162,7 @@ void AlignSession::hold(AudioClip clip) {
 void AlignSession::push_clip(const AudioClip& clip) {
   check_span(clip.start);
   fill_with_silence(clip.start - kSilencePiece);
-  mel_->push(clip);
+  hear(clip);
   sound_end_ = std::max(sound_end_, clip.start + length_of(clip));
   take_mel();
 }
@@ -170,17 +171,26 @@ void AlignSession::push_clip(const AudioClip& clip) {
 void AlignSession::fill_with_silence(MediaTime until) {
   while (sound_end_ + kSilencePiece < until) {
     const AudioClip silence{sound_end_, std::vector<float>(AudioClip::kSampleRateHz)};
-    mel_->push(silence);
+    hear(silence);
     sound_end_ = sound_end_ + kSilencePiece;
     take_mel();
   }
 }
 
+void AlignSession::hear(const AudioClip& clip) {
+  const StageScope stage(Stage::kMel);
+  mel_->push(clip);
+}
+
 void AlignSession::take_mel() {
-  const FeatureSequence<float> mel = mel_->take_ready();
-  if (mel.length() == 0) return;
-  speech_activity_.push(mel);
-  count_speech();
+  FeatureSequence<float> mel;
+  {
+    const StageScope stage(Stage::kMel);
+    mel = mel_->take_ready();
+    if (mel.length() == 0) return;
+    speech_activity_.push(mel);
+    count_speech();
+  }
   fusion_.push_audio(mel.values.view());
 }
 

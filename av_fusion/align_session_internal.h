@@ -73,6 +73,7 @@ class AlignSession {
   void take_mouths();
   void push_clip(const AudioClip& clip);
   void fill_with_silence(MediaTime until);
+  void hear(const AudioClip& clip);
   void hold(AudioClip clip);
   void lose(const AudioClip& clip);
   void take_mel();

@@ -13,6 +13,7 @@
 
 #include "av_fusion/align_session_internal.h"
 #include "av_fusion/core/error.h"
+#include "av_fusion/core/stage_clock_internal.h"
 #include "av_fusion/features/face_landmarker.h"
 #include "av_fusion/features/log_mel.h"
 #include "av_fusion/features/mouth_cropper.h"
@@ -197,6 +198,7 @@ class Aligner::Impl {
   AlignmentRun align(const MediaSource& source) const;
   std::unique_ptr<AlignSession> open_session(const AlignSession::Gathering& gathering,
                                              const std::string& name) const {
+    const StageScope stage(Stage::kLoad);
     return std::make_unique<AlignSession>(model_, landmarker(), options_, gathering, name);
   }
 
@@ -204,6 +206,9 @@ class Aligner::Impl {
   const ToolDescription& tool() const noexcept { return tool_; }
 
  private:
+  MediaReader open(const MediaSource& source) const;
+  AlignmentRun measure(const MediaSource& source) const;
+
   static AlignerOptions checked(AlignerOptions options) {
     check(options);
     return options;
@@ -237,8 +242,24 @@ class Aligner::Impl {
 };
 
 AlignmentRun Aligner::Impl::align(const MediaSource& source) const {
+  StageTimes stages;
+  AlignmentRun result;
+  {
+    const StageClock clock(stages);
+    result = measure(source);
+  }
+  result.performance.stages = stages;
+  return result;
+}
+
+MediaReader Aligner::Impl::open(const MediaSource& source) const {
+  const StageScope stage(Stage::kDecode);
+  return MediaReader(source, reader_options(options_));
+}
+
+AlignmentRun Aligner::Impl::measure(const MediaSource& source) const {
   const auto begun = std::chrono::steady_clock::now();
-  MediaReader reader(source, reader_options(options_));
+  MediaReader reader = open(source);
   AlignmentRun result;
   MediaDuration analysed;
   // Without one of the two there is nothing to compare, and no reason to decode the other.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "av_fusion/audio_token_stream_internal.h"
+#include "av_fusion/core/stage_clock_internal.h"
 #include "av_fusion/core/tensor.h"
 
 namespace av_fusion {
@@ -47,6 +48,7 @@ void AudioTokenStream::forget_before(std::int64_t token) {
 }
 
 void AudioTokenStream::encode(ExecContext& context, const Chunk& chunk) {
+  const StageScope stage(Stage::kAudioEncoder);
   Tensor<float> encoded({chunk.context_to - chunk.context_from, model_.geometry().token_dim});
   model_.encode_audio(context, mel_.rows(chunk.context_from, chunk.context_to), encoded.view());
   const auto wanted =

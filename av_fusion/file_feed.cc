@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "av_fusion/core/stage_clock_internal.h"
 #include "av_fusion/file_feed_internal.h"
 
 namespace av_fusion {
@@ -20,7 +21,7 @@ FileFeed::FileFeed(MediaReader& reader, AlignSession& session, const AlignerOpti
 
 Alignment FileFeed::run() {
   while (!cancelled_) {
-    std::optional<MediaReader::Event> event = reader_.next();
+    std::optional<MediaReader::Event> event = next();
     if (!event) break;
     std::visit([&](auto&& piece) { session_.push(std::move(piece)); }, *std::move(event));
     report_progress();
@@ -31,6 +32,11 @@ Alignment FileFeed::run() {
   ending.origin = reader_.origin();
   ending.samples = reader_.stats().samples;
   return session_.finish(ending);
+}
+
+std::optional<MediaReader::Event> FileFeed::next() {
+  const StageScope stage(Stage::kDecode);
+  return reader_.next();
 }
 
 void FileFeed::report_progress() {

@@ -22,6 +22,7 @@ class FileFeed {
   MediaDuration analysed() const;  ///< from the first to the last picture or sound
 
  private:
+  std::optional<MediaReader::Event> next();
   void report_progress();
 
   MediaReader& reader_;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "av_fusion/core/error.h"
+#include "av_fusion/core/stage_clock_internal.h"
 #include "av_fusion/core/tensor.h"
 #include "av_fusion/fusion_stream_internal.h"
 
@@ -138,8 +139,10 @@ void FusionStream::fuse(int id, Track& track, std::int64_t count) {
   evidence.lag_logits = Tensor<float>({count, lags});
   evidence.head_weights = Tensor<float>({count, model_.geometry().num_heads, lags});
   evidence.speaking_logits = Tensor<float>({count});
-  model_.fuse(context_, track.tokens.tokens(row, row + count), audio_.tokens(context_, first, end),
-              width, width, evidence.lag_logits.view(), evidence.head_weights.view(),
+  const TensorView<const float> keys = audio_.tokens(context_, first, end);
+  const StageScope stage(Stage::kAttention);
+  model_.fuse(context_, track.tokens.tokens(row, row + count), keys, width, width,
+              evidence.lag_logits.view(), evidence.head_weights.view(),
               evidence.speaking_logits.view());
   evidence.valid = take_front(track.valid, count);
   evidence.picture_late = take_front(track.picture_late, count);

@@ -1,4 +1,5 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#include "av_fusion/core/stage_clock_internal.h"
 #include "av_fusion/core/tensor.h"
 #include "av_fusion/video_token_stream_internal.h"
 
@@ -25,6 +26,7 @@ void VideoTokenStream::finish(ExecContext& context) { encode(context, true); }
 
 void VideoTokenStream::encode(ExecContext& context, bool at_end) {
   while (const auto chunk = plan_.next(tokens_.end(), crops_.end(), at_end)) {
+    const StageScope stage(Stage::kVideoEncoder);
     Tensor<float> encoded({chunk->context_to - chunk->context_from, model_.geometry().token_dim});
     model_.encode_video(context, crops_.rows(chunk->context_from, chunk->context_to),
                         lips_.rows(chunk->context_from, chunk->context_to), encoded.view());

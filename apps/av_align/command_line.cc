@@ -124,6 +124,7 @@ void add_program_options(CLI::App& app, CommandLine& line) {
     options.threads = parse_number<int>("--threads", text, 1, 256, "from 1 to 256");
   });
   app.add_flag("--quiet", line.quiet, "Print nothing but errors and the report asked for");
+  app.add_flag("--profile", line.profile, "Print on stderr where the time went");
   app.add_flag_callback(
       "--version", [&line] { line.task = CommandLine::Task::kVersion; },
       "Print the versions of program, libraries and model, and stop");

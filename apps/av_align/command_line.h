@@ -18,6 +18,7 @@ struct CommandLine {
   std::string input;                  ///< empty only for kVersion; "-" is stdin
   std::optional<std::string> report;  ///< where the JSON goes; "-" is stdout
   bool quiet = false;
+  bool profile = false;  ///< say on stderr where the time went
   std::optional<av_fusion::Tolerance> tolerance;
   av_fusion::AlignerOptions aligner;
 };

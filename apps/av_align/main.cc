@@ -22,6 +22,7 @@
 #include "command_line.h"
 #include "exit_code.h"
 #include "printable.h"
+#include "profile_table.h"
 #include "progress_line.h"
 #include "report_file.h"
 #include "standard_input.h"
@@ -135,6 +136,7 @@ int align(CommandLine line) {
   const AlignmentRun run = measure(aligner, source, line.input);
   progress.clear();
   answer(line, file, aligner, run);
+  if (line.profile) std::fputs(profile_table(run.performance).c_str(), stderr);
   return exit_code(run.alignment, line.tolerance);
 }
 

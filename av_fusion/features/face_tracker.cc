@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "av_fusion/core/error.h"
+#include "av_fusion/core/stage_clock_internal.h"
 #include "av_fusion/features/private/scene_cut.h"
 
 namespace av_fusion {
@@ -123,6 +124,7 @@ struct FaceTracker::Impl {
   std::vector<TrackedFace> update(TensorView<const std::uint8_t> luma, int ticks);
   bool detection_is_due() const;
   std::vector<FaceBox> detect(TensorView<const std::uint8_t> luma);
+  FaceLandmarks locate(TensorView<const std::uint8_t> luma, const FaceBox& box) const;
   void match(const std::vector<FaceBox>& boxes, std::vector<FaceBox>& unmatched,
              std::vector<const FaceBox*>& support) const;
   bool follow(TensorView<const std::uint8_t> luma, const FaceBox* detection, int ticks,
@@ -142,6 +144,7 @@ bool FaceTracker::Impl::detection_is_due() const {
 
 // Looks at the whole picture, or only near the faces that are followed.
 std::vector<FaceBox> FaceTracker::Impl::detect(TensorView<const std::uint8_t> luma) {
+  const StageScope stage(Stage::kDetect);
   std::vector<FaceBox> boxes;
   if (!detected_before || tracks.empty() || ticks_since_search >= options.search_every) {
     boxes = detector->detect(luma);
@@ -158,6 +161,12 @@ std::vector<FaceBox> FaceTracker::Impl::detect(TensorView<const std::uint8_t> lu
   ticks_since_detection = 0;
   detected_before = true;
   return boxes;
+}
+
+FaceLandmarks FaceTracker::Impl::locate(TensorView<const std::uint8_t> luma,
+                                        const FaceBox& box) const {
+  const StageScope stage(Stage::kLandmarks);
+  return landmarker->locate(luma, box);
 }
 
 // Gives each track the detection that overlaps it most, best pairs first.
@@ -199,7 +208,7 @@ bool FaceTracker::Impl::follow(TensorView<const std::uint8_t> luma, const FaceBo
     box.score = detection->score;
     if (lost || intersection_over_union(box, *detection) < kDriftOverlap) box = *detection;
   }
-  const FaceLandmarks landmarks = landmarker->locate(luma, box);
+  const FaceLandmarks landmarks = locate(luma, box);
   const bool good = is_plausible(landmarks, box, luma.shape(), options.min_eye_distance_px);
   const FaceFrame frame = good ? frame_of(landmarks) : FaceFrame{};
   const float growth = good ? frame.size / track.frame.size : 0;
@@ -217,7 +226,7 @@ bool FaceTracker::Impl::follow(TensorView<const std::uint8_t> luma, const FaceBo
 void FaceTracker::Impl::start(TensorView<const std::uint8_t> luma, const FaceBox& detection,
                               std::vector<TrackedFace>& faces) {
   if (detection.score < options.min_new_score) return;
-  const FaceLandmarks landmarks = landmarker->locate(luma, detection);
+  const FaceLandmarks landmarks = locate(luma, detection);
   if (!is_plausible(landmarks, detection, luma.shape(), options.min_eye_distance_px)) return;
   Track track;
   track.id = tracks_seen++;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "av_fusion/core/error.h"
+#include "av_fusion/core/stage_clock_internal.h"
 #include "av_fusion/features/mouth_cropper.h"
 #include "av_fusion/features/mouth_pose.h"
 
@@ -109,6 +110,7 @@ class TrackAssembler {
     Row& current = row(next_);
     const bool measured = current.picture != nullptr;
     if (measured) {
+      const StageScope stage(Stage::kCrop);
       const MouthPose pose = smooth_pose(next_);
       last_crop_.resize(kCropSize);
       crop_mouth(current.picture->luma.view(), pose,

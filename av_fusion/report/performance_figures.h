@@ -3,6 +3,8 @@
 
 #include <optional>
 
+#include "av_fusion/core/stage_times.h"
+
 namespace av_fusion {
 
 /// What a measurement cost.
@@ -11,6 +13,7 @@ struct PerformanceFigures {
   std::optional<double> speed_x_realtime;  ///< length of the media / wall time
   int threads = 0;
   std::optional<double> peak_rss_mb;  ///< of the process, in 10^6 bytes
+  StageTimes stages = {};             ///< where the time of the calling thread went
 };
 
 }  // namespace av_fusion

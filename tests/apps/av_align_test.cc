@@ -146,6 +146,23 @@ TEST_F(AvAlign, QuietPrintsOnlyWhatWasAskedFor) {
   EXPECT_FALSE(av_align({"--quiet", folder_.file("missing.mp4")}).err.empty());
 }
 
+TEST_F(AvAlign, ProfileSaysWhereTheTimeWent) {
+  const ProgramResult result = av_align({"--quiet", "--profile", kSample});
+  EXPECT_EQ(result.out, "");
+  double sum = 0;
+  for (const std::string& line : lines_of(result.err)) {
+    const std::string name = line.substr(0, line.find("  "));
+    const double seconds = std::stod(line.substr(14));
+    if (name == "all") {
+      EXPECT_NEAR(seconds, sum, 0.01);
+    } else {
+      sum += seconds;
+      EXPECT_GT(seconds, 0) << name;
+    }
+  }
+  EXPECT_EQ(lines_of(result.err).size(), 11U) << result.err;
+}
+
 TEST_F(AvAlign, ToleranceDecidesTheExitCode) {
   const std::vector<std::pair<std::string, int>> cases = {
       {"500,-500", 0},  // all of the interval inside

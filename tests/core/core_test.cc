@@ -1,12 +1,18 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <numeric>
+#include <string_view>
+#include <thread>
+#include <vector>
 
 #include "av_fusion/core/error.h"
 #include "av_fusion/core/media_time.h"
 #include "av_fusion/core/shape.h"
+#include "av_fusion/core/stage_clock_internal.h"
 #include "av_fusion/core/tensor.h"
 #include "av_fusion/core/timeline.h"
 
@@ -69,6 +75,60 @@ TEST(MediaTime, PointsAndLengthsKeepTheirMeaning) {
   EXPECT_EQ(later.us, -2980000);
   EXPECT_EQ((later - start).us, 40000);
   EXPECT_LT(start, later);
+}
+
+void pass_time() { std::this_thread::sleep_for(std::chrono::milliseconds(3)); }
+
+TEST(StageClock, TimeBelongsToTheInnermostStage) {
+  const auto begun = std::chrono::steady_clock::now();
+  StageTimes times;
+  {
+    const StageClock clock(times);
+    pass_time();
+    {
+      const StageScope decode(Stage::kDecode);
+      pass_time();
+      {
+        const StageScope detect(Stage::kDetect);
+        for (int i = 0; i < 3; ++i) pass_time();
+      }
+      pass_time();
+    }
+    std::thread([] {
+      const StageScope other_thread(Stage::kMel);
+      pass_time();
+    }).join();
+  }
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
+  EXPECT_GE(times[Stage::kRest], 0.006);
+  EXPECT_GE(times[Stage::kDecode], 0.006);
+  EXPECT_GE(times[Stage::kDetect], 0.009);
+  EXPECT_EQ(times[Stage::kMel], 0);
+  EXPECT_LE(times.total(), passed.count());
+}
+
+TEST(StageClock, AnInnerClockTakesOver) {
+  StageTimes outer, inner;
+  const StageClock clock(outer);
+  {
+    const StageClock other(inner);
+    const StageScope stage(Stage::kCrop);
+    pass_time();
+  }
+  EXPECT_GE(inner[Stage::kCrop], 0.003);
+  {
+    const StageScope stage(Stage::kLoad);
+    pass_time();
+  }
+  EXPECT_EQ(outer[Stage::kCrop], 0);
+  EXPECT_GE(outer[Stage::kLoad], 0.003);
+}
+
+TEST(StageTimes, EveryStageHasItsName) {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < kNumStages; ++i) names.push_back(to_string(static_cast<Stage>(i)));
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::unique(names.begin(), names.end()), names.end());
 }
 
 TEST(Timeline, NearestIsTheInverseOfAt) {

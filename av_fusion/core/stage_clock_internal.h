@@ -1,0 +1,43 @@
+// Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+
+#include "av_fusion/core/stage_times.h"
+
+namespace av_fusion {
+
+/// Adds up where the time of the thread that made it goes, from its construction to its
+/// destruction on the same thread, into `times`. A clock inside another one takes over meanwhile.
+class StageClock {
+ public:
+  explicit StageClock(StageTimes& times) noexcept;
+  ~StageClock();
+  StageClock(const StageClock&) = delete;
+  StageClock& operator=(const StageClock&) = delete;
+
+ private:
+  friend class StageScope;
+
+  Stage enter(Stage stage) noexcept;
+
+  StageTimes& times_;
+  StageClock* outer_;
+  Stage stage_ = Stage::kRest;
+  std::chrono::steady_clock::time_point since_;
+};
+
+/// The thread is in `stage` until the end of the block. Costs next to nothing where no clock runs.
+class StageScope {
+ public:
+  explicit StageScope(Stage stage) noexcept;
+  ~StageScope();
+  StageScope(const StageScope&) = delete;
+  StageScope& operator=(const StageScope&) = delete;
+
+ private:
+  StageClock* clock_;
+  Stage before_ = Stage::kRest;
+};
+
+}  // namespace av_fusion
