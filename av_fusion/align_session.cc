@@ -65,12 +65,6 @@ FusionStream::Sink sink_to(AlignmentBuilder& builder) {
           .end_track = [&builder](int track_id) { builder.end_track(track_id); }};
 }
 
-ExecContext::Options exec_options(const AlignerOptions& options) {
-  ExecContext::Options result;
-  result.num_threads = options.threads;
-  return result;
-}
-
 }  // namespace
 
 AlignSession::AlignSession(const AlignerModel& model,
@@ -82,7 +76,6 @@ AlignSession::AlignSession(const AlignerModel& model,
       max_interleave_(options.max_interleave),
       width_(width_of(options.max_offset, LogMelExtractor::kHop)),
       builder_(alignment_options(model, options, width_, gathering.keep)),
-      context_(exec_options(options)),
       fusion_(model, context_, fusion_options(gathering.chunks, options, width_), sink_to(builder_),
               name_),
       mouths_(make_dlib_face_detector(), std::move(landmarker)) {}

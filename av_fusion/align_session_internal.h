@@ -85,7 +85,7 @@ class AlignSession {
   MediaDuration max_interleave_;
   std::int64_t width_;
   AlignmentBuilder builder_;
-  ExecContext context_;
+  ExecContext context_;  // of one thread: the network is a twentieth of the work
   FusionStream fusion_;
   MouthTrackExtractor mouths_;
   std::optional<LogMelExtractor> mel_;  // from the first picture on

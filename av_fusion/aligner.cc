@@ -155,15 +155,16 @@ InputDescription describe(const MediaReader& reader, const std::string& name) {
   return input;
 }
 
-MediaReader::Options reader_options(const AlignerOptions& options) {
+MediaReader::Options reader_options(const AlignerOptions& options, RemarkRelay& relay) {
   MediaReader::Options result;
   result.video_stream = options.video_stream;
   result.audio_stream = options.audio_stream;
   result.audio_channel = options.audio_channel;
   result.start = options.start;
   result.duration = options.duration;
-  result.decoder_threads = options.threads;
-  result.log = options.log;
+  // One thread analyses what the others decode.
+  result.decoder_threads = std::max(1, options.threads - 1);
+  result.log = relay.sink();
   return result;
 }
 
@@ -206,7 +207,7 @@ class Aligner::Impl {
   const ToolDescription& tool() const noexcept { return tool_; }
 
  private:
-  MediaReader open(const MediaSource& source) const;
+  MediaReader open(const MediaSource& source, RemarkRelay& relay) const;
   AlignmentRun measure(const MediaSource& source) const;
 
   static AlignerOptions checked(AlignerOptions options) {
@@ -252,20 +253,21 @@ AlignmentRun Aligner::Impl::align(const MediaSource& source) const {
   return result;
 }
 
-MediaReader Aligner::Impl::open(const MediaSource& source) const {
+MediaReader Aligner::Impl::open(const MediaSource& source, RemarkRelay& relay) const {
   const StageScope stage(Stage::kDecode);
-  return MediaReader(source, reader_options(options_));
+  return MediaReader(source, reader_options(options_, relay));
 }
 
 AlignmentRun Aligner::Impl::measure(const MediaSource& source) const {
   const auto begun = std::chrono::steady_clock::now();
-  MediaReader reader = open(source);
+  RemarkRelay relay(options_.log);
+  MediaReader reader = open(source, relay);
   AlignmentRun result;
   MediaDuration analysed;
   // Without one of the two there is nothing to compare, and no reason to decode the other.
   if (reader.info().video && reader.info().audio) {
     const auto session = open_session({}, source.name());
-    FileFeed feed(reader, *session, options_);
+    FileFeed feed(reader, relay, *session, options_);
     result.alignment = feed.run();
     result.speech = session->speech();
     result.cancelled = feed.cancelled();

@@ -1,5 +1,6 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <exception>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -16,16 +17,15 @@ constexpr auto kProgressEvery = std::chrono::milliseconds(100);
 
 }  // namespace
 
-FileFeed::FileFeed(MediaReader& reader, AlignSession& session, const AlignerOptions& options)
-    : reader_(reader), session_(session), options_(options), begun_(Clock::now()) {}
+FileFeed::FileFeed(MediaReader& reader, RemarkRelay& relay, AlignSession& session,
+                   const AlignerOptions& options)
+    : reader_(reader), relay_(relay), session_(session), options_(options), begun_(Clock::now()) {}
 
 Alignment FileFeed::run() {
-  while (!cancelled_) {
-    std::optional<MediaReader::Event> event = next();
-    if (!event) break;
-    std::visit([&](auto&& piece) { session_.push(std::move(piece)); }, *std::move(event));
-    report_progress();
-  }
+  if (options_.threads > 1) ahead_.emplace(reader_, relay_);
+  feed();
+  ahead_.reset();
+  analysed_ = length_of(reader_.stats());
   AlignSession::Ending ending;
   ending.has_video = reader_.info().video.has_value();
   ending.has_audio = reader_.info().audio.has_value();
@@ -34,9 +34,29 @@ Alignment FileFeed::run() {
   return session_.finish(ending);
 }
 
+void FileFeed::feed() {
+  while (!cancelled_) {
+    std::optional<MediaReader::Event> event = next();
+    if (!event) return;
+    std::visit([&](auto&& piece) { session_.push(std::move(piece)); }, *std::move(event));
+    report_progress();
+  }
+}
+
 std::optional<MediaReader::Event> FileFeed::next() {
   const StageScope stage(Stage::kDecode);
-  return reader_.next();
+  if (ahead_) return next_ahead();
+  std::optional<MediaReader::Event> event = reader_.next();
+  analysed_ = length_of(reader_.stats());
+  return event;
+}
+
+std::optional<MediaReader::Event> FileFeed::next_ahead() {
+  ReadAhead::Item item = ahead_->next();
+  analysed_ = item.position;
+  relay_.pass_on(item.remarks);
+  if (item.failure) std::rethrow_exception(item.failure);
+  return std::move(item.event);
 }
 
 void FileFeed::report_progress() {
@@ -44,7 +64,7 @@ void FileFeed::report_progress() {
   if (!options_.progress || now - last_progress_ < kProgressEvery) return;
   last_progress_ = now;
   AlignProgress progress;
-  progress.position = analysed();
+  progress.position = analysed_;
   progress.length = options_.duration;
   if (const auto whole = reader_.info().duration) {
     const MediaDuration rest = *whole - options_.start.value_or(MediaDuration{});
@@ -53,16 +73,6 @@ void FileFeed::report_progress() {
   const double wall_s = std::chrono::duration<double>(now - begun_).count();
   if (wall_s > 0) progress.speed_x_realtime = progress.position.seconds() / wall_s;
   cancelled_ = !options_.progress(progress);
-}
-
-MediaDuration FileFeed::analysed() const {
-  const MediaReader::Stats& stats = reader_.stats();
-  std::optional<MediaTime> first = stats.first_picture;
-  std::optional<MediaTime> last = stats.last_picture;
-  if (stats.first_sample)
-    first = std::min(first.value_or(*stats.first_sample), *stats.first_sample);
-  if (stats.end_of_sound) last = std::max(last.value_or(*stats.end_of_sound), *stats.end_of_sound);
-  return first && last ? *last - *first : MediaDuration{};
 }
 
 }  // namespace av_fusion

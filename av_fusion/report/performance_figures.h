@@ -13,7 +13,8 @@ struct PerformanceFigures {
   std::optional<double> speed_x_realtime;  ///< length of the media / wall time
   int threads = 0;
   std::optional<double> peak_rss_mb;  ///< of the process, in 10^6 bytes
-  StageTimes stages = {};             ///< where the time of the calling thread went
+  StageTimes stages = {};             ///< of the calling thread; decoding elsewhere counts
+                                      ///< as far as it was waited for
 };
 
 }  // namespace av_fusion
