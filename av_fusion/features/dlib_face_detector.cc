@@ -16,7 +16,7 @@ namespace {
 
 // The surroundings of an expected face are brought to this size, which makes the face so wide: a
 // little more than the 80 pixels of the smallest face that the detector finds.
-constexpr int kNearSidePx = 200;
+constexpr int kNearSidePx = 160;
 constexpr float kNearFacePx = 100;
 
 // Unpacking the detector takes about half a second, copying it almost nothing.
