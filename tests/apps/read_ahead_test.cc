@@ -97,20 +97,18 @@ TEST(ReadAhead, ChangesNoNumber) {
   }
 }
 
-/// The sample's bytes; calls `before_read` with the number of bytes handed out so far.
-MediaSource watched_sample(std::function<void(std::size_t)> before_read) {
-  std::ifstream file(kSample, std::ios::binary);
+/// The bytes of a file; calls `before_read` with the place of each read, as a share of all.
+MediaSource watched(const std::string& path, std::function<void(double)> before_read) {
+  std::ifstream file(path, std::ios::binary);
   const auto bytes = std::make_shared<const std::vector<char>>(std::istreambuf_iterator<char>(file),
                                                                std::istreambuf_iterator<char>());
   const auto at = std::make_shared<std::size_t>(0);
-  const auto total = std::make_shared<std::size_t>(0);
   return MediaSource::from_callback(
       [=](std::span<std::byte> buffer) {
-        before_read(*total);
+        before_read(static_cast<double>(*at) / static_cast<double>(bytes->size()));
         const std::size_t count = std::min(buffer.size(), bytes->size() - *at);
         std::memcpy(buffer.data(), bytes->data() + *at, count);
         *at += count;
-        *total += count;
         return count;
       },
       [=](std::int64_t offset) { *at = static_cast<std::size_t>(offset); },
@@ -118,12 +116,17 @@ MediaSource watched_sample(std::function<void(std::size_t)> before_read) {
 }
 
 TEST(ReadAhead, AFailureOfTheSourceArrives) {
-  const auto failing = watched_sample([](std::size_t total) {
-    if (total > 150'000) throw Error(ErrorCode::kIo, "cable", "it was pulled");
+  if (!test::has_ffmpeg()) GTEST_SKIP() << "the ffmpeg program is not there";
+  const test::MediaFolder folder;
+  // So long that opening it does not read it to the end.
+  const std::string file = folder.make(
+      "long.mkv", {"-stream_loop", "6", "-i", kSample, "-c:v", "copy", "-c:a", "pcm_s16le"});
+  const auto failing = watched(file, [](double at) {
+    if (at > 0.8) throw Error(ErrorCode::kIo, "cable", "it was pulled");
   });
   for (const int threads : {1, 2}) {
     try {
-      Aligner(with_threads(threads, 60)).align(failing);
+      Aligner(with_threads(threads, 600)).align(failing);
       ADD_FAILURE() << threads;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::kIo);

@@ -66,7 +66,7 @@ TEST_F(FaceTrackerTest, SearchesTheWholePictureWhileThereIsNoFace) {
 
 TEST_F(FaceTrackerTest, NeighboursDoNotMakeTheSameFaceTwice) {
   for (int i = 0; i < 40; ++i) {
-    std::vector<FakeFace> all = {{70, 90, 36}, {230, 90, 36}};
+    std::vector<FakeFace> all = {{90, 90, 36}, {210, 90, 36}};
     if (i >= 8) all.push_back({150, 110, 30});  // in view of both
     const std::size_t seen = show(all).size();
     EXPECT_EQ(seen, i < 12 ? 2U : 3U) << i;

@@ -135,6 +135,32 @@ TEST(ShapeForest, ABoxMayLieOutsideThePicture) {
   }
 }
 
+using Forests = std::vector<std::vector<dlib::impl::regression_tree>>;
+
+/// A file of one tree with two leaves, written part by part.
+std::string file_of_one_tree(unsigned long anchor, unsigned long pixel, long leaf_size) {
+  dlib::impl::regression_tree tree;
+  tree.splits = {{0, pixel, 10.0F}};
+  tree.leaf_values = {Shape2d(leaf_size), Shape2d(leaf_size)};
+  for (Shape2d& leaf : tree.leaf_values) leaf = 0.5F;
+  Shape2d mean(4);
+  mean = 0.1F, 0.2F, 0.8F, 0.9F;
+  std::ostringstream stream;
+  dlib::serialize(1, stream);
+  dlib::serialize(mean, stream);
+  dlib::serialize(Forests{{tree}}, stream);
+  dlib::serialize(std::vector<std::vector<unsigned long>>{{0, anchor}}, stream);
+  dlib::serialize(std::vector<std::vector<dlib::vector<float, 2>>>{{{0, 0}, {0, 0}}}, stream);
+  return stream.str();
+}
+
+TEST(ShapeForest, RefusesNumbersThatPointBeyondTheFile) {
+  EXPECT_NO_THROW(forest_of(file_of_one_tree(1, 1, 4)));
+  EXPECT_THROW(forest_of(file_of_one_tree(2, 1, 4)), dlib::serialization_error) << "two points";
+  EXPECT_THROW(forest_of(file_of_one_tree(1, 2, 4)), dlib::serialization_error) << "two pixels";
+  EXPECT_THROW(forest_of(file_of_one_tree(1, 1, 3)), dlib::serialization_error) << "4 numbers";
+}
+
 TEST(ShapeForest, RefusesDamagedFiles) {
   const std::string file = MadePredictor(5).file();
   ASSERT_NO_THROW(forest_of(file));
