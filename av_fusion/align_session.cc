@@ -5,7 +5,7 @@
 
 #include "av_fusion/align_session_internal.h"
 #include "av_fusion/core/error.h"
-#include "av_fusion/core/stage_clock_internal.h"
+#include "av_fusion/core/stage_scope.h"
 #include "av_fusion/features/face_detector.h"
 
 namespace av_fusion {

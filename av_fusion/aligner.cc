@@ -13,7 +13,8 @@
 
 #include "av_fusion/align_session_internal.h"
 #include "av_fusion/core/error.h"
-#include "av_fusion/core/stage_clock_internal.h"
+#include "av_fusion/core/stage_clock.h"
+#include "av_fusion/core/stage_scope.h"
 #include "av_fusion/features/face_landmarker.h"
 #include "av_fusion/features/log_mel.h"
 #include "av_fusion/features/mouth_cropper.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "av_fusion/audio_token_stream_internal.h"
-#include "av_fusion/core/stage_clock_internal.h"
+#include "av_fusion/core/stage_scope.h"
 #include "av_fusion/core/tensor.h"
 
 namespace av_fusion {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "av_fusion/core/stage_clock_internal.h"
+#include "av_fusion/core/stage_scope.h"
 #include "av_fusion/file_feed_internal.h"
 
 namespace av_fusion {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "av_fusion/core/error.h"
-#include "av_fusion/core/stage_clock_internal.h"
+#include "av_fusion/core/stage_scope.h"
 #include "av_fusion/core/tensor.h"
 #include "av_fusion/fusion_stream_internal.h"
 

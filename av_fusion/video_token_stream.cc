@@ -1,5 +1,5 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
-#include "av_fusion/core/stage_clock_internal.h"
+#include "av_fusion/core/stage_scope.h"
 #include "av_fusion/core/tensor.h"
 #include "av_fusion/video_token_stream_internal.h"
 

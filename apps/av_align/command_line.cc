@@ -2,14 +2,16 @@
 #include "command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <functional>
 #include <string_view>
 
 #include "av_fusion/core/error.h"
+#include "complain.h"
 #include "exit_code.h"
-#include "printable.h"
+#include "standard_input.h"
 
 namespace av_align {
 namespace {
@@ -26,7 +28,15 @@ constexpr const char* kFooter =
     "\nExit codes: 0 measured (and not outside the tolerance, if one was named; an interval that\n"
     "lies across a limit is undecided and gives 0); 1 measured and outside the tolerance; 2 not\n"
     "measurable, the status says why; 3 wrong arguments, or a report that cannot be written;\n"
-    "4 unreadable input.\n\n"
+    "4 unreadable input. A batch: the highest of 0, 1, 2 and 4 among its files, the skipped ones\n"
+    "included; 130 or 143 if Ctrl-C or SIGTERM ended it.\n\n"
+    "Batch: several INPUTs, --list or --jsonl. One bad file stops nothing; its line has an error\n"
+    "instead of a report. Ctrl-C drops the files that are being measured and leaves whole lines;\n"
+    "a second one ends at once. The same command again goes on: names that have a line in FILE\n"
+    "are skipped, whatever the options then were, a line that was cut short is removed, new lines\n"
+    "are appended (with --retry-failed the last line of a name counts). A name given twice is "
+    "done\n"
+    "once. Each of the --jobs files at a time uses --threads threads.\n\n"
     "With - for INPUT the media file is read from stdin: as by name if a file is redirected\n"
     "(av_align - < talk.mp4); from front to back if it comes through a pipe, which an MP4 with "
     "its\n"
@@ -49,12 +59,42 @@ Number parse_number(const char* option, const std::string& text, Number low, Num
   reject(std::string(option) + ": a number " + range + " is needed, not \"" + text + "\"");
 }
 
+/// CLI11 takes a positional "[a,b]" apart into a and b. A mark at the front keeps it from that.
+constexpr char kMark = '\x01';
+
+/// The arguments without the name of the program, last one first, as CLI11 wants them.
+std::vector<std::string> wrapped(int argc, char** argv) {
+  std::vector<std::string> arguments;
+  for (int i = argc - 1; i > 0; --i) {
+    const std::string text = argv[i];
+    const bool needs_mark = text.starts_with('[') || text.starts_with(kMark);
+    arguments.push_back(needs_mark ? kMark + text : text);
+  }
+  return arguments;
+}
+
+std::string unwrapped(const std::string& text) {
+  return text.starts_with(kMark) ? text.substr(1) : text;
+}
+
 /// Adds an option whose text is handed to `take` at once; the option may be given once only.
 void add(CLI::App& app, const std::string& names, const std::string& value_name,
          const std::string& help, const std::function<void(const std::string&)>& take) {
-  app.add_option_function<std::string>(names, take, help)
+  const auto take_unwrapped = [take](const std::string& text) { take(unwrapped(text)); };
+  app.add_option_function<std::string>(names, take_unwrapped, help)
       ->type_name(value_name)
       ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+}
+
+void add_inputs(CLI::App& app, CommandLine& line) {
+  const auto take = [&line](const CLI::results_t& names) {
+    for (const std::string& name : names) line.inputs.push_back(unwrapped(name));
+    return true;
+  };
+  app.add_option("INPUT", take, "The media file, or those of a batch; one alone may be - for stdin")
+      ->type_name("")
+      ->expected(0, CLI::detail::expected_max_vector_size)
+      ->allow_extra_args();
 }
 
 constexpr double kLongestFileS = 1e6;  // eleven days
@@ -130,14 +170,60 @@ void add_program_options(CLI::App& app, CommandLine& line) {
       "Print the versions of program, libraries and model, and stop");
 }
 
-void check(const CommandLine& line) {
-  if (line.task == CommandLine::Task::kVersion) return;
-  if (line.input.empty()) reject("INPUT: the name of a media file is needed");
-  if (line.report && line.report->empty()) reject("--report: the name of a file or - is needed");
+void add_batch_options(CLI::App& app, CommandLine& line) {
+  add(app, "--list", "FILE",
+      "More INPUTs: one name a line, UTF-8, from the current folder on; empty lines and lines that "
+      "begin with # do not count; - reads the list from stdin",
+      [&line](const std::string& text) { line.list = text; });
+  add(app, "--jsonl", "FILE",
+      "For a batch: one line of JSON a file, in the order of completion; - writes to stdout",
+      [&line](const std::string& text) { line.jsonl = text; });
+  add(app, "--jobs", "N", "Files of a batch at a time (default 1)",
+      [&line](const std::string& text) {
+        line.jobs = parse_number<int>("--jobs", text, 1, 64, "from 1 to 64");
+      });
+  app.add_flag("--retry-failed", line.retry_failed,
+               "Do files again whose line in --jsonl FILE is an error");
 }
 
-int complain(const std::string& message) {
-  std::fprintf(stderr, "av_align: %s; see av_align --help\n", printable(message).c_str());
+void need_name(const char* option, const std::optional<std::string>& name) {
+  if (name && name->empty()) reject(std::string(option) + ": the name of a file or - is needed");
+}
+
+/// How the user made it a batch.
+std::string batch_reason(const CommandLine& line) {
+  if (line.inputs.size() > 1) return "several inputs (the second is \"" + line.inputs[1] + "\")";
+  return line.list ? "--list" : "--jsonl";
+}
+
+void check_batch(const CommandLine& line) {
+  const std::string reason = batch_reason(line);
+  if (line.task == CommandLine::Task::kListStreams) reject("--list-streams: not with " + reason);
+  if (line.report) reject("--report is for one input: --jsonl FILE goes with " + reason);
+  if (line.profile) reject("--profile is for one input: not with " + reason);
+  if (!line.jsonl) reject(reason + ": --jsonl FILE is needed as well, - for stdout");
+  for (const std::string& input : line.inputs) {
+    if (means_standard_input(input)) {
+      reject("INPUT: - (stdin) cannot be in a batch; a file called - is ./-");
+    }
+  }
+}
+
+void check(const CommandLine& line) {
+  if (line.task == CommandLine::Task::kVersion) return;
+  const bool has_empty = std::find(line.inputs.begin(), line.inputs.end(), "") != line.inputs.end();
+  if (has_empty || (line.inputs.empty() && !line.list)) {
+    reject("INPUT: the name of a media file is needed");
+  }
+  need_name("--report", line.report);
+  need_name("--jsonl", line.jsonl);
+  need_name("--list", line.list);
+  if (line.is_batch()) return check_batch(line);
+  if (line.retry_failed) reject("--retry-failed: --jsonl FILE is needed as well");
+}
+
+int wrong_arguments(const std::string& message) {
+  complain(message + "; see av_align --help");
   return kExitWrongArguments;
 }
 
@@ -148,22 +234,23 @@ std::variant<CommandLine, int> parse_command_line(int argc, char** argv) {
   CLI::App app(kDescription, "av_align");
   app.footer(kFooter);
   app.set_help_flag("-h,--help", "Print this text and stop");
-  app.add_option("INPUT", line.input, "The media file; - reads it from stdin")->type_name("");
-  add(app, "-o,--report", "FILE", "JSON report; - writes it to stdout",
+  add_inputs(app, line);
+  add(app, "-o,--report", "FILE", "JSON report of one INPUT; - writes it to stdout",
       [&line](const std::string& text) { line.report = text; });
   add_analysis_options(app, line);
   add_stream_options(app, line);
+  add_batch_options(app, line);
   add_program_options(app, line);
   try {
-    app.parse(argc, argv);
+    app.parse(wrapped(argc, argv));
     check(line);
   } catch (const CLI::CallForHelp&) {
     std::fputs(app.help().c_str(), stdout);
     return 0;
   } catch (const CLI::ParseError& error) {
-    return complain(error.what());
+    return wrong_arguments(error.what());
   } catch (const av_fusion::Error& error) {
-    return complain(error.what());
+    return wrong_arguments(error.what());
   }
   return line;
 }

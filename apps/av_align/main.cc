@@ -1,7 +1,5 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 // av_align: measures how well lips and speech line up in a video file. See --help.
-#include <sys/resource.h>
-
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -10,6 +8,9 @@
 #include <system_error>
 #include <utility>
 #include <variant>
+#ifdef __GLIBC__  // known by now
+#include <malloc.h>
+#endif
 
 #include "av_fusion/aligner.h"
 #include "av_fusion/core/error.h"
@@ -19,12 +20,14 @@
 #include "av_fusion/report/json_report.h"
 #include "av_fusion/report/stream_list_json.h"
 #include "av_fusion/report/summary.h"
+#include "batch.h"
 #include "command_line.h"
+#include "complain.h"
 #include "exit_code.h"
-#include "printable.h"
 #include "profile_table.h"
 #include "progress_line.h"
 #include "report_file.h"
+#include "run_report.h"
 #include "standard_input.h"
 #include "stream_list.h"
 
@@ -37,36 +40,14 @@ using av_fusion::Error;
 using av_fusion::ErrorCode;
 using av_fusion::MediaSource;
 
-void complain(const std::string& message) {
-  std::fprintf(stderr, "av_align: %s\n", printable(message).c_str());
-}
-
-/// Peak memory of the process in 10^6 bytes.
-std::optional<double> peak_rss_mb() {
-  rusage usage{};
-  if (getrusage(RUSAGE_SELF, &usage) != 0) return std::nullopt;
-  return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
-}
-
-av_fusion::ReportContext report_context(const CommandLine& line, const Aligner& aligner,
-                                        const AlignmentRun& run) {
-  av_fusion::ReportContext context;
-  context.tool = aligner.tool();
-  context.input = run.input;
-  context.input.path = line.input;
-  context.tolerance = line.tolerance;
-  context.performance = run.performance;
-  context.performance->peak_rss_mb = peak_rss_mb();
-  return context;
-}
-
 /// Where the report goes decides where the sentence may go.
 void answer(const CommandLine& line, const std::optional<ReportFile>& file, const Aligner& aligner,
             const AlignmentRun& run) {
   const std::string sentence = av_fusion::summarize(run.alignment) + "\n";
   if (file) {
     file->write_pieces([&](const ReportFile::Write& write) {
-      av_fusion::write_json(run.alignment, report_context(line, aligner, run), write);
+      av_fusion::write_json(run.alignment,
+                            report_context(line.input(), line.tolerance, aligner, run), write);
     });
     if (line.quiet) return;
     if (file->is_stdout()) {
@@ -128,12 +109,12 @@ AlignmentRun measure(const Aligner& aligner, const MediaSource& source, const st
 
 int align(CommandLine line) {
   std::optional<ReportFile> file;
-  if (line.report) file.emplace(*line.report, line.input);
-  const MediaSource source = source_of(line.input);
+  if (line.report) file.emplace(*line.report, line.input());
+  const MediaSource source = source_of(line.input());
   ProgressLine progress;
   set_up_talk(line, progress);
   const Aligner aligner(line.aligner);
-  const AlignmentRun run = measure(aligner, source, line.input);
+  const AlignmentRun run = measure(aligner, source, line.input());
   progress.clear();
   answer(line, file, aligner, run);
   if (line.profile) std::fputs(profile_table(run.performance).c_str(), stderr);
@@ -145,20 +126,20 @@ av_fusion::MediaInfo inspect(const CommandLine& line) {
   options.video_stream = line.aligner.video_stream;
   options.audio_stream = line.aligner.audio_stream;
   options.audio_channel = line.aligner.audio_channel;
-  const MediaSource source = source_of(line.input);
+  const MediaSource source = source_of(line.input());
   try {
     return av_fusion::MediaReader(source, options).info();
   } catch (const Error& error) {
-    fail_on_input(error, line.input);
+    fail_on_input(error, line.input());
   }
 }
 
 int list_streams(const CommandLine& line) {
   std::optional<ReportFile> file;
-  if (line.report) file.emplace(*line.report, line.input);
+  if (line.report) file.emplace(*line.report, line.input());
   const av_fusion::MediaInfo info = inspect(line);
   if (file) {
-    file->write(av_fusion::to_json(av_fusion::describe_streams(info, line.input)));
+    file->write(av_fusion::to_json(av_fusion::describe_streams(info, line.input())));
   } else {
     write_to_stdout(stream_list(info));
   }
@@ -182,10 +163,21 @@ int run(const CommandLine& line) {
     case CommandLine::Task::kVersion: return print_version(line);
     case CommandLine::Task::kAlign: break;
   }
-  return align(line);
+  return line.is_batch() ? run_batch(line) : align(line);
+}
+
+/// Pictures and tensors come and go by the thousand. Left alone, glibc begins to keep them in its
+/// heap once one was freed, where they leave holes: memory then grows for the first twenty minutes.
+void keep_memory_flat() {
+#ifdef __GLIBC__
+  constexpr int kLargeBytes = 256 * 1024;
+  mallopt(M_MMAP_THRESHOLD, kLargeBytes);
+  mallopt(M_TRIM_THRESHOLD, kLargeBytes);
+#endif
 }
 
 int main(int argc, char** argv) {
+  keep_memory_flat();
   av_fusion::set_ffmpeg_log_sink({});
   const auto parsed = parse_command_line(argc, argv);
   if (const int* code = std::get_if<int>(&parsed)) return *code;
@@ -199,8 +191,9 @@ int main(int argc, char** argv) {
     complain(error.what());
     return kExitWrongArguments;
   } catch (const std::exception& error) {
-    complain(line.input + ": " + error.what());
-    return kExitUnreadableInput;
+    const bool is_about_input = line.inputs.size() == 1 && !line.is_batch();
+    complain(is_about_input ? line.input() + ": " + error.what() : error.what());
+    return line.is_batch() ? kExitWrongArguments : kExitUnreadableInput;
   }
 }
 

@@ -32,7 +32,12 @@ void ProgressLine::show(const av_fusion::AlignProgress& progress) {
     const double left_s = (*progress.length - progress.position).seconds();
     line += ", " + clock_text(left_s / progress.speed_x_realtime) + " left";
   }
-  std::fprintf(stderr, "\r%s\033[K", line.c_str());
+  show(line);
+}
+
+void ProgressLine::show(const std::string& text) {
+  if (!is_terminal_) return;
+  std::fprintf(stderr, "\r%s\033[K", text.c_str());
   std::fflush(stderr);
   is_dirty_ = true;
 }

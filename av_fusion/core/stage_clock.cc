@@ -1,8 +1,10 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
+#include "av_fusion/core/stage_clock.h"
+
 #include <numeric>
 #include <utility>
 
-#include "av_fusion/core/stage_clock_internal.h"
+#include "av_fusion/core/stage_scope.h"
 
 namespace av_fusion {
 namespace {

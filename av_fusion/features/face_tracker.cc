@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "av_fusion/core/error.h"
-#include "av_fusion/core/stage_clock_internal.h"
+#include "av_fusion/core/stage_scope.h"
 #include "av_fusion/features/private/scene_cut.h"
 
 namespace av_fusion {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "av_fusion/core/error.h"
-#include "av_fusion/core/stage_clock_internal.h"
+#include "av_fusion/core/stage_scope.h"
 #include "av_fusion/features/mouth_cropper.h"
 #include "av_fusion/features/mouth_pose.h"
 

@@ -89,6 +89,7 @@ void feed(int pipe, std::string_view bytes) {
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
+  std::signal(SIGINT, SIG_DFL);  // ignored in what a shell runs in the background
   dup2(in, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
@@ -98,7 +99,8 @@ void feed(int pipe, std::string_view bytes) {
 
 }  // namespace
 
-ProgramResult run_program(const std::vector<std::string>& arguments, const ProgramInput& input) {
+ProgramResult run_program(const std::vector<std::string>& arguments, const ProgramInput& input,
+                          const WhileRunning& meanwhile) {
   const File out(std::tmpfile(), &std::fclose);
   const File err(std::tmpfile(), &std::fclose);
   Descriptor from;
@@ -111,6 +113,7 @@ ProgramResult run_program(const std::vector<std::string>& arguments, const Progr
   from.reset();
   if (const auto* const piped = std::get_if<PipedInput>(&input)) feed(to.number(), piped->bytes);
   to.reset();
+  if (meanwhile) meanwhile(child);
   int status = 0;
   waitpid(child, &status, 0);
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -32,9 +33,14 @@ struct PipedInput {
 
 using ProgramInput = std::variant<NoInput, FileInput, PipedInput>;
 
+/// Called with the number of the process while it runs.
+using WhileRunning = std::function<void(int process)>;
+
 /// Runs `arguments[0]` (found along PATH) with the rest as arguments, without a shell, and waits
-/// for it. Exit code 127: it could not be started.
+/// for it once `meanwhile` has returned. Ctrl-C ends it even where it does not end this process.
+/// Exit code 127: it could not be started.
 ProgramResult run_program(const std::vector<std::string>& arguments,
-                          const ProgramInput& input = NoInput{});
+                          const ProgramInput& input = NoInput{},
+                          const WhileRunning& meanwhile = {});
 
 }  // namespace av_fusion::test

@@ -12,7 +12,8 @@
 #include "av_fusion/core/error.h"
 #include "av_fusion/core/media_time.h"
 #include "av_fusion/core/shape.h"
-#include "av_fusion/core/stage_clock_internal.h"
+#include "av_fusion/core/stage_clock.h"
+#include "av_fusion/core/stage_scope.h"
 #include "av_fusion/core/tensor.h"
 #include "av_fusion/core/timeline.h"
 

@@ -27,17 +27,4 @@ class StageClock {
   std::chrono::steady_clock::time_point since_;
 };
 
-/// The thread is in `stage` until the end of the block. Costs next to nothing where no clock runs.
-class StageScope {
- public:
-  explicit StageScope(Stage stage) noexcept;
-  ~StageScope();
-  StageScope(const StageScope&) = delete;
-  StageScope& operator=(const StageScope&) = delete;
-
- private:
-  StageClock* clock_;
-  Stage before_ = Stage::kRest;
-};
-
 }  // namespace av_fusion
