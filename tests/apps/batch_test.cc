@@ -505,5 +505,23 @@ TEST_F(Batch, WrongArguments) {
   }
 }
 
+/// Every length of a clip needs other kernels, which must not all be kept.
+TEST_F(Batch, MemoryDoesNotGrowWithTheLengthsOfTheClips) {
+  if (!has_ffmpeg()) GTEST_SKIP() << "the ffmpeg program is not there";
+  Names clips;
+  for (int i = 0; i < 25; ++i) {
+    clips.push_back(folder_.make("clip" + std::to_string(i) + ".mkv",
+                                 {"-i", kSample, "-t", std::to_string(0.6 + 0.04 * i), "-c:v",
+                                  "mjpeg", "-q:v", "3", "-c:a", "pcm_s16le"}));
+  }
+  const ProgramResult result = run(clips);
+  std::vector<double> peaks_mb;
+  for (const json& line : lines()) {
+    peaks_mb.push_back(line.at("performance").at("peak_rss_mb").get<double>());
+  }
+  ASSERT_EQ(peaks_mb.size(), clips.size()) << result.err;
+  EXPECT_LT(peaks_mb.back(), peaks_mb.front() + 60);  // 250 if all are kept
+}
+
 }  // namespace
 }  // namespace av_fusion::test
