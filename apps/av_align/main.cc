@@ -167,18 +167,19 @@ int run(const CommandLine& line) {
   return line.is_batch() ? run_batch(line) : align(line);
 }
 
-/// Pictures and tensors come and go by the thousand. Left alone, glibc begins to keep them in its
-/// heap once one was freed, where they leave holes: memory then grows for the first twenty minutes.
-/// oneDNN keeps compiled kernels of the last 1024 shapes; some thirty new ones, 10 MB, come with
-/// each new length of a face's track. Both are settings of the process, so not the library's.
+/// Pictures and tensors come and go by the thousand. Left alone, glibc keeps ever larger ones in
+/// its heap once one was freed, where they leave holes; if all of them came from the system each
+/// time, a sixth of the time would go into clearing pages. oneDNN keeps compiled kernels of the
+/// last 1024 shapes; some thirty new ones, 10 MB, come with each new length of a face's track. Both
+/// are settings of the process, so not the library's.
 void keep_memory_flat() {
   if (std::getenv("DNNL_PRIMITIVE_CACHE_CAPACITY") == nullptr) {
     setenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64", /*overwrite=*/0);
   }
 #ifdef __GLIBC__
-  constexpr int kLargeBytes = 256 * 1024;
-  mallopt(M_MMAP_THRESHOLD, kLargeBytes);
-  mallopt(M_TRIM_THRESHOLD, kLargeBytes);
+  constexpr int kMiB = 1024 * 1024;
+  mallopt(M_MMAP_THRESHOLD, 4 * kMiB);
+  mallopt(M_TRIM_THRESHOLD, 64 * kMiB);
 #endif
 }
 

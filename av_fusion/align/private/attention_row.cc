@@ -55,6 +55,7 @@ AttentionFrame AttentionRow::frame(int track) const {
   result.t = picture - MediaTime{};
   result.track = track;
   result.audio_t = audio_time(peak);
+  result.per_head_audio_t.reserve(static_cast<std::size_t>(heads));  // kept by the thousand
   for (std::int64_t h = 0; h < heads; ++h) {
     const std::span<const float> weights = head(h);
     result.per_head_audio_t.push_back(audio_time(peak_index(weights)));
