@@ -45,7 +45,11 @@ class Aligner {
   /// `MediaReader`), if the face model cannot, or kUnsupported if sound and pictures that belong
   /// together lie further apart in the file than `AlignerOptions::max_interleave`.
   ///
-  /// Memory does not depend on the length of the file, but for the answer itself.
+  /// Memory does not depend on the length of the file, but for the answer itself. oneDNN keeps, for
+  /// the whole process, kernels of the last 1024 shapes: about 10 MB for each new length of a
+  /// face's track, up to some 400 MB. Hosts that align many files may set the environment variable
+  /// ONEDNN_PRIMITIVE_CACHE_CAPACITY to 64 before the first run, as av_align does; it costs no
+  /// time.
   AlignmentRun align(const MediaSource& source) const;
 
   /// `align` for hosts that do without exceptions.
