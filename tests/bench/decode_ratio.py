@@ -25,7 +25,7 @@ PIECE_S = 20
 ONE_FACE = "scale=-2:{h},pad={w}:{h}:(ow-iw)/2:0:color=0x405060,noise=alls=4:allf=t"
 TWO_FACES = ("split[a][b];[a]scale={half}:-2[l];[b]scale={half}:-2,hflip[r];[l][r]hstack,"
              "pad={w}:{h}:(ow-iw)/2:(oh-ih)/2:color=0x405060,noise=alls=4:allf=t")
-CASES = {  # name: width, height, pictures a second, filter, least ratio wished for
+CASES = {  # name: width, height, pictures a second, filter, largest ratio that is the aim
     "1080p25, one face": (1920, 1080, 25, ONE_FACE, 2.0),
     "720p30, one face": (1280, 720, 30, ONE_FACE, 3.0),
     "360p25, two faces": (640, 360, 25, TWO_FACES, None),
