@@ -9,6 +9,7 @@
 
 #include "av_fusion/align_session_internal.h"
 #include "av_fusion/core/error.h"
+#include "av_fusion/core/tensor_pool.h"
 
 namespace av_fusion {
 namespace {
@@ -47,9 +48,10 @@ class StreamAligner::Impl {
       ++pictures_dropped_;
       return;
     }
-    VideoFrame frame{time, Tensor<std::uint8_t>({luma.dim(0), luma.dim(1)})};
+    VideoFrame frame{time, pictures_.take({luma.dim(0), luma.dim(1)})};
+    std::uint8_t* out = frame.luma.data();
     for (std::int64_t y = 0; y < luma.dim(0); ++y) {
-      for (std::int64_t x = 0; x < luma.dim(1); ++x) frame.luma.view()(y, x) = luma(y, x);
+      for (std::int64_t x = 0; x < luma.dim(1); ++x) *out++ = luma(y, x);
     }
     begin(time);
     last_picture_ = time;
@@ -129,6 +131,7 @@ class StreamAligner::Impl {
   std::unique_ptr<AlignSession> session_;
   bool finished_ = false;
   std::optional<MediaTime> origin_;
+  TensorPool<std::uint8_t> pictures_;
   std::optional<MediaTime> last_picture_;
   MediaTime run_start_;           // of the sound since the last hole
   std::int64_t run_samples_ = 0;  // since then

@@ -178,7 +178,7 @@ void keep_memory_flat() {
   }
 #ifdef __GLIBC__
   constexpr int kMiB = 1024 * 1024;
-  mallopt(M_MMAP_THRESHOLD, 4 * kMiB);
+  mallopt(M_MMAP_THRESHOLD, kMiB / 4);
   mallopt(M_TRIM_THRESHOLD, 64 * kMiB);
 #endif
 }

@@ -50,6 +50,11 @@ def person_is_held_out(person, share=0.12):
     return int(hashlib.sha256(person.encode()).hexdigest()[:8], 16) / 2**32 < share
 
 
+def person_is_among(person, share):
+    """True for `share` of all people; who is among a half is also among three quarters."""
+    return int(hashlib.sha256(person.encode()).hexdigest()[8:16], 16) / 2**32 < share
+
+
 def pool(crops, size):
     """uint8 [T, h, w] -> uint8 means over size x size squares, rounded."""
     T, h, w = crops.shape
@@ -135,11 +140,11 @@ def cut_mel(clip, begin, length, filler):
     return out, inside
 
 
-def make_window(sampler, rng, ticks, width, context):
+def make_window(sampler, rng, ticks, width, context, change_tempo=True):
     """One training example of `ticks` pictures and the sound around them, as a dict of arrays."""
     clip = sampler.draw()
     other = sampler.draw()
-    if rng.random() < 0.5:
+    if change_tempo and rng.random() < 0.5:
         clip = stretched(clip, float(np.exp(rng.uniform(-0.2, 0.2))))
     t0 = int(rng.integers(0, max(1, clip.ticks - ticks + 1)))
     n = min(ticks, clip.ticks - t0)
@@ -191,7 +196,7 @@ def collate(windows):
     return {key: torch.from_numpy(np.stack([w[key] for w in windows])) for key in windows[0]}
 
 
-def augment_pictures(crops, rng):
+def augment_pictures(crops, rng, warp=True):
     """uint8 [B, T, h, w] -> float in 0..1 with per-clip geometric and photometric changes."""
     B, T, h, w = crops.shape
     x = crops.float() / 255
@@ -212,10 +217,10 @@ def augment_pictures(crops, rng):
     theta[:, 0, 2] = uniform(-0.08, 0.08, B)
     theta[:, 1, 2] = uniform(-0.1, 0.1, B)
     grid = F.affine_grid(theta, (B, 1, h, w), align_corners=False)
-    # Another face: the same smooth warp of all pictures of a clip.
-    warp = torch.randn(B, 2, 4, 5, generator=g) * uniform(0, 0.09, B, 1, 1, 1)
-    warp = F.interpolate(warp, (h, w), mode="bicubic", align_corners=True)
-    grid = grid + warp.permute(0, 2, 3, 1)
+    if warp:  # another face: the same smooth displacement of all pictures of a clip
+        move = torch.randn(B, 2, 4, 5, generator=g) * uniform(0, 0.09, B, 1, 1, 1)
+        move = F.interpolate(move, (h, w), mode="bicubic", align_corners=True)
+        grid = grid + move.permute(0, 2, 3, 1)
     x = F.grid_sample(x, grid, padding_mode="border", align_corners=False)
     gamma = torch.exp(uniform(-0.35, 0.35, B, 1, 1, 1))
     x = x.clamp(1e-3, 1) ** gamma * uniform(0.6, 1.15, B, 1, 1, 1)
@@ -259,12 +264,13 @@ def other_throat(mel, g, share=0.6):
     return mel.gather(2, low) * (1 - part) + mel.gather(2, low + 1) * part
 
 
-def augment_mel(mel, rng):
+def augment_mel(mel, rng, throat=True):
     """Vocal tract, gain, tilt, other voices or noise, smear (reverberation), masks; mel [B, S, bands]."""
     B, S, bands = mel.shape
     g = torch.Generator().manual_seed(int(rng.integers(2**31)))
     floor = float(SILENCE)
-    mel = other_throat(mel, g)
+    if throat:
+        mel = other_throat(mel, g)
     position = torch.linspace(-1, 1, bands)
     tilt = (torch.rand(B, 1, 1, generator=g) - 0.5) * 3 * position
     curve = torch.randn(B, 1, 6, generator=g) * 0.5

@@ -30,6 +30,7 @@ from model import AlignerNet, Config
 WIDTH, CONTEXT = 75, 64  # lags searched on either side; audio beyond them that the encoder sees
 MATCH_TICKS = 150.0      # beyond them the match of face and sound is judged by the contrast alone
 REFERENCE = ("grid_s1", "grid_more", "made")       # lag 0 by definition or by construction
+AUGMENTATIONS = ("tempo", "pictures", "warp", "lips", "sound", "throat")  # warp, throat: part of the one before
 PRIOR_LAG = {"lrwar": 4.0, "webcam_tr": 0.0, "syllables": 0.0}  # starting points, in 10 ms frames
 
 
@@ -277,7 +278,11 @@ def train(arguments):
         clip.lag = PRIOR_LAG.get(clip.folder, 0.0)
         clip.usable = clip.folder in REFERENCE or clip.folder in PRIOR_LAG
     held_out = [c for c in clips if c.held_out and c.ticks >= 25]
+    left_out = set(arguments.leave_out)
+    clips = [c for c in clips if c.held_out or (c.folder not in left_out and
+                                                dataset.person_is_among(c.person, arguments.people))]
     say(event="data", clips=len(clips), ticks=sum(c.ticks for c in clips),
+        people=len({c.person for c in clips if not c.held_out}), left_out=sorted(left_out),
         held_out=len(held_out), held_out_people=len({c.person for c in held_out}))
 
     net = AlignerNet(Config(), dropout=0.1)
@@ -337,12 +342,18 @@ def train(arguments):
         ticks, size = ((30, 48), (60, 24))[step % 2]
         if ticks not in samplers:
             samplers[ticks] = dataset.Sampler(clips, rng, min(ticks, 50))
-        windows = [dataset.make_window(samplers[ticks], rng, ticks, WIDTH, CONTEXT)
+        windows = [dataset.make_window(samplers[ticks], rng, ticks, WIDTH, CONTEXT, "tempo" not in left_out)
                    for _ in range(size)]
         batch = dataset.collate(windows)
-        crops = dataset.augment_pictures(batch["crops"], rng)
-        lips = dataset.augment_lips(batch["lips"], rng)
-        sound = dataset.augment_mel(batch["mel"], rng)
+        crops, lips, sound = batch["crops"], batch["lips"], batch["mel"]
+        if "pictures" in left_out:
+            crops = crops.float() / 255
+        else:
+            crops = dataset.augment_pictures(crops, rng, warp="warp" not in left_out)
+        if "lips" not in left_out:
+            lips = dataset.augment_lips(lips, rng)
+        if "sound" not in left_out:
+            sound = dataset.augment_mel(sound, rng, throat="throat" not in left_out)
         progress = step / steps
         warm_up = min(1, (step + 1) / 100)
         rate = arguments.rate * warm_up * (0.02 + 0.49 * (1 + math.cos(math.pi * progress)))
@@ -400,4 +411,10 @@ if __name__ == "__main__":
     parser.add_argument("--steps", type=int, default=4500)
     parser.add_argument("--rate", type=float, default=1.2e-3)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--leave-out", action="append", default=[], metavar="PART",
+                        choices=[*dataset.FOLDER_SHARE, *AUGMENTATIONS],
+                        help="for ablations: train without a folder of clips, or without an augmentation "
+                        "(" + ", ".join(AUGMENTATIONS) + "); held-out people stay")
+    parser.add_argument("--people", type=float, default=1.0,
+                        help="for learning curves: train on this share of the people, chosen by their names")
     train(parser.parse_args())

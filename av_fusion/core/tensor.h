@@ -9,9 +9,13 @@
 #include <type_traits>
 #include <utility>
 
+#include "av_fusion/core/free_blocks.h"
 #include "av_fusion/core/tensor_view.h"
 
 namespace av_fusion {
+
+template <typename T>
+class TensorPool;
 
 /// A dense row-major array that owns its memory, aligned to 64 bytes. Move-only: copying an array
 /// is always spelled out (`clone`).
@@ -20,7 +24,7 @@ class Tensor {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  static constexpr std::size_t kAlignment = 64;
+  static constexpr std::size_t kAlignment = FreeBlocks::kAlignment;
 
   Tensor() = default;
 
@@ -64,11 +68,22 @@ class Tensor {
   }
 
  private:
+  friend class TensorPool<T>;
+
   struct Free {
+    std::shared_ptr<FreeBlocks> home = nullptr;  // where the memory came from, if from a pool
+
     void operator()(T* data) const noexcept {
+      if (home != nullptr) return home->give_back(data);
       ::operator delete (data, std::align_val_t{kAlignment});
     }
   };
+
+  /// Elements are not set.
+  Tensor(const Shape& shape, std::shared_ptr<FreeBlocks> blocks)
+      : shape_(shape),
+        size_(shape.num_elements()),
+        data_(size_ == 0 ? nullptr : static_cast<T*>(blocks->take()), Free{blocks}) {}
 
   void swap(Tensor& other) noexcept {
     std::swap(shape_, other.shape_);

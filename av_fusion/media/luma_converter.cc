@@ -191,7 +191,7 @@ LumaConverter::Picture LumaConverter::convert(const AVFrame& frame, AVRational s
                     std::to_string(max_pixels_));
   }
   const PictureSize shown = orientation.apply(square);
-  Picture picture{Tensor<std::uint8_t>(Shape{shown.height, shown.width})};
+  Picture picture{pictures_.take({shown.height, shown.width})};
   std::uint8_t* const luma = picture.luma.data();
   const Layout layout = layout_of(frame.format);
   const std::optional<Field> first = first_field(frame);

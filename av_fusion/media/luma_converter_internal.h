@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "av_fusion/core/tensor.h"
+#include "av_fusion/core/tensor_pool.h"
 #include "av_fusion/media/ffmpeg_util_internal.h"
 #include "av_fusion/media/field_choice_internal.h"
 #include "av_fusion/media/picture_geometry_internal.h"
@@ -61,6 +62,7 @@ class LumaConverter {
   std::vector<std::uint8_t> table_;
   int table_depth_ = 0;
   bool table_full_range_ = false;
+  TensorPool<std::uint8_t> pictures_;
   FieldChoice field_choice_;
   FfmpegPtr<SwsContext> reader_;
   FfmpegPtr<SwsContext> scaler_;

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdint>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "av_fusion/core/stage_clock.h"
 #include "av_fusion/core/stage_scope.h"
 #include "av_fusion/core/tensor.h"
+#include "av_fusion/core/tensor_pool.h"
 #include "av_fusion/core/timeline.h"
 
 namespace av_fusion {
@@ -57,6 +60,62 @@ TEST(Tensor, IsZeroedAlignedAndMovable) {
   EXPECT_EQ(b.view()(2, 4), 7.0f);
   EXPECT_TRUE(a.empty());  // NOLINT(bugprone-use-after-move): the moved-from state is specified
   EXPECT_EQ(a.num_elements(), 0);
+}
+
+TEST(TensorPool, TheNextTensorTakesTheMemoryGivenBack) {
+  TensorPool<std::uint8_t> pool;
+  Tensor<std::uint8_t> first = pool.take({4, 100});
+  const std::uint8_t* const memory = first.data();
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % Tensor<float>::kAlignment, 0u);
+  const Tensor<std::uint8_t> second = pool.take({4, 100});
+  EXPECT_NE(second.data(), memory);
+  Tensor<std::uint8_t> moved = std::move(first);
+  const Tensor<std::uint8_t> third = pool.take({4, 100});
+  EXPECT_NE(third.data(), memory) << "a moved tensor still holds its memory";
+  moved = Tensor<std::uint8_t>();
+  const Tensor<std::uint8_t> fourth = pool.take({100, 4});
+  EXPECT_EQ(fourth.data(), memory);
+  EXPECT_EQ(fourth.shape(), Shape({100, 4}));
+  EXPECT_TRUE(pool.take({0, 3}).empty());
+}
+
+TEST(TensorPool, TensorsOfAnotherSizeAndOfNoPoolAnyMoreKeepTheirMemory) {
+  std::optional<TensorPool<float>> pool(std::in_place);
+  Tensor<float> small = pool->take({8});
+  Tensor<float> large = pool->take({800'000});
+  std::fill_n(small.data(), 8, 1.0f);
+  std::fill_n(large.data(), 800'000, 2.0f);
+  pool.reset();
+  EXPECT_EQ(std::accumulate(small.elements().begin(), small.elements().end(), 0.0f), 8.0f);
+  EXPECT_EQ(large.data()[799'999], 2.0f);
+}
+
+TEST(TensorPool, NoMemoryIsInUseTwiceWhenOtherThreadsGiveBack) {
+  // More at a time than the pool keeps; each tensor is written where it is taken and read where it
+  // is given back.
+  TensorPool<int> pool;
+  for (int round = 0; round < 50; ++round) {
+    std::vector<Tensor<int>> taken;
+    std::set<const int*> memory;
+    for (int i = 0; i < static_cast<int>(FreeBlocks::kCapacity) + 4; ++i) {
+      taken.push_back(pool.take({16}));
+      std::fill_n(taken.back().data(), 16, i);
+      EXPECT_TRUE(memory.insert(taken.back().data()).second);
+    }
+    std::vector<std::thread> threads;
+    for (std::size_t begin : {0u, 10u}) {
+      threads.emplace_back([&taken, begin] {
+        for (std::size_t i = begin; i < begin + 10; ++i) {
+          EXPECT_EQ(taken[i].data()[15], static_cast<int>(i));
+          taken[i] = Tensor<int>();
+        }
+      });
+    }
+    Tensor<int> meanwhile = pool.take({16});
+    std::fill_n(meanwhile.data(), 16, -1);
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(std::count(meanwhile.data(), meanwhile.data() + 16, -1), 16);
+  }
 }
 
 TEST(TensorView, SlicesAndStridesAddressTheRightElement) {
