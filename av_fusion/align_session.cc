@@ -25,13 +25,39 @@ std::int64_t width_of(MediaDuration max_offset, MediaDuration lag_hop) {
   return (max_offset.us + lag_hop.us - 1) / lag_hop.us;
 }
 
+FusionStream::Options fusion_options(FusionStream::Options chunks, const AlignerOptions& options,
+                                     std::int64_t width) {
+  chunks.width = width;
+  chunks.max_frames = options.max_interleave.us / LogMelExtractor::kHop.us;
+  return chunks;
+}
+
+/// A session counts its faces from 0 on, the file from where the sessions before have stopped.
+FusionStream::Sink sink_to(FileEvidence& file) {
+  const int first = file.next_track;
+  return {.evidence =
+              [&file, first](const FusedTicks& ticks) {
+                std::vector<AlignmentBuilder::Box> boxes;
+                boxes.reserve(ticks.boxes.size());
+                for (const FaceBox& box : ticks.boxes) {
+                  boxes.push_back({box.x, box.y, box.width, box.height});
+                }
+                const int track = first + ticks.track_id;
+                file.next_track = std::max(file.next_track, track + 1);
+                file.builder.add(track, ticks.evidence, boxes);
+              },
+          .end_track = [&file, first](int id) { file.builder.end_track(first + id); }};
+}
+
+}  // namespace
+
 AlignmentOptions alignment_options(const AlignerModel& model, const AlignerOptions& options,
-                                   std::int64_t width, MediaDuration keep) {
+                                   MediaDuration keep) {
   const AlignerModel::Calibration& fitted = model.calibration();
   AlignmentOptions result;
   result.tick_hop = MouthTrackExtractor::kHop;
   result.lag_hop = LogMelExtractor::kHop;
-  result.width = width;
+  result.width = width_of(options.max_offset, LogMelExtractor::kHop);
   result.heads = model.geometry().num_heads;
   result.window = options.window;
   result.hop = options.hop;
@@ -45,39 +71,16 @@ AlignmentOptions alignment_options(const AlignerModel& model, const AlignerOptio
   return result;
 }
 
-FusionStream::Options fusion_options(FusionStream::Options chunks, const AlignerOptions& options,
-                                     std::int64_t width) {
-  chunks.width = width;
-  chunks.max_frames = options.max_interleave.us / LogMelExtractor::kHop.us;
-  return chunks;
-}
-
-FusionStream::Sink sink_to(AlignmentBuilder& builder) {
-  return {.evidence =
-              [&builder](const FusedTicks& ticks) {
-                std::vector<AlignmentBuilder::Box> boxes;
-                boxes.reserve(ticks.boxes.size());
-                for (const FaceBox& box : ticks.boxes) {
-                  boxes.push_back({box.x, box.y, box.width, box.height});
-                }
-                builder.add(ticks.track_id, ticks.evidence, boxes);
-              },
-          .end_track = [&builder](int track_id) { builder.end_track(track_id); }};
-}
-
-}  // namespace
-
 AlignSession::AlignSession(const AlignerModel& model,
                            std::shared_ptr<const FaceLandmarker> landmarker,
-                           const AlignerOptions& options, const Gathering& gathering,
-                           std::string name)
+                           const AlignerOptions& options, const FusionStream::Options& chunks,
+                           std::shared_ptr<FileEvidence> evidence, std::string name)
     : model_(model),
       name_(std::move(name)),
       max_interleave_(options.max_interleave),
       width_(width_of(options.max_offset, LogMelExtractor::kHop)),
-      builder_(alignment_options(model, options, width_, gathering.keep)),
-      fusion_(model, context_, fusion_options(gathering.chunks, options, width_), sink_to(builder_),
-              name_),
+      evidence_(std::move(evidence)),
+      fusion_(model, context_, fusion_options(chunks, options, width_), sink_to(*evidence_), name_),
       mouths_(make_dlib_face_detector(), std::move(landmarker)) {}
 
 void AlignSession::push(VideoFrame frame) {
@@ -207,17 +210,17 @@ void AlignSession::finish_streams() {
   fusion_.finish_audio();
 }
 
-Alignment AlignSession::finish(const Ending& ending) {
+void AlignSession::close(const Ending& ending) {
   finish_streams();
-  MeasurementContext context;
-  context.has_video = ending.has_video;
-  context.has_audio = ending.has_audio;
-  context.pictures = mouths_.counters().ticks;
-  context.pictures_with_face = mouths_.counters().ticks_with_face;
-  context.speech = speech();
-  context.sound = MediaDuration{ending.samples * 1'000'000 / AudioClip::kSampleRateHz};
+  MeasurementContext& context = evidence_->context;
+  context.has_video |= ending.has_video;
+  context.has_audio |= ending.has_audio;
+  context.pictures += mouths_.counters().ticks;
+  context.pictures_with_face += mouths_.counters().ticks_with_face;
+  context.speech = context.speech + speech();
+  context.sound =
+      context.sound + MediaDuration{ending.samples * 1'000'000 / AudioClip::kSampleRateHz};
   context.origin = ending.origin;
-  return builder_.finish(context);
 }
 
 }  // namespace av_fusion

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "av_fusion/align/alignment_builder.h"
 #include "av_fusion/align/track_state.h"
 #include "av_fusion/aligner_options.h"
 #include "av_fusion/features/face_landmarker.h"
 #include "av_fusion/features/log_mel.h"
 #include "av_fusion/features/mouth_track_extractor.h"
 #include "av_fusion/features/speech_activity.h"
+#include "av_fusion/file_evidence_internal.h"
 #include "av_fusion/fusion_stream_internal.h"
 #include "av_fusion/media/audio_clip.h"
 #include "av_fusion/media/video_frame.h"
@@ -23,13 +23,17 @@
 
 namespace av_fusion {
 
+/// The options of the evidence of a run.
+AlignmentOptions alignment_options(const AlignerModel& model, const AlignerOptions& options,
+                                   MediaDuration keep);
+
 /// Takes pictures and sound to the rooms in which they are needed, and brings back what they amount
 /// to: the one path that files and live streams share.
 ///
 /// Picture tick 0 is the first picture; audio frame 0 is centred `FusionStream::lead` before it.
 /// Sound that is missing (before, after and between) is silence. How the sound is cut into clips
 /// changes nothing, nor does the order of the two streams within `AlignerOptions::max_interleave`.
-/// Used once, by one thread.
+/// Used once, by one thread; adds to `FileEvidence`, which it shares with whoever made it.
 class AlignSession {
  public:
   /// What only the source of pictures and sound knows.
@@ -40,25 +44,23 @@ class AlignSession {
     std::int64_t samples = 0;  ///< heard, at `AudioClip::kSampleRateHz`
   };
 
-  /// How the evidence is gathered, and for how long.
-  struct Gathering {
-    FusionStream::Options chunks;  ///< `width` and `max_frames` are set by the session
-    MediaDuration keep;            ///< as in `AlignmentOptions`
-  };
-
-  /// `model` must outlive the session. `name`: the input, for errors.
+  /// `model` must outlive the session; of `chunks` it sets `width` and `max_frames` itself. `name`:
+  /// the input, for errors.
   AlignSession(const AlignerModel& model, std::shared_ptr<const FaceLandmarker> landmarker,
-               const AlignerOptions& options, const Gathering& gathering, std::string name);
+               const AlignerOptions& options, const FusionStream::Options& chunks,
+               std::shared_ptr<FileEvidence> evidence, std::string name);
 
   /// Each throws as `Aligner::align`. Pictures come in order of time, and so does sound.
   void push(VideoFrame frame);
   void push(AudioClip clip);
 
-  /// No more will come. Returns the answer.
-  Alignment finish(const Ending& ending);
+  /// No more will come; all that was pushed is in the evidence now.
+  void close(const Ending& ending);
 
   /// What is known so far.
-  std::vector<TrackState> tracks() const { return builder_.open_tracks(); }
+  std::vector<TrackState> tracks() const { return evidence_->builder.open_tracks(); }
+
+  FileEvidence& evidence() const noexcept { return *evidence_; }
 
   /// Sound before this has no effect any more; nothing if all may come.
   std::optional<MediaTime> silent_until() const noexcept { return silenced_; }
@@ -84,7 +86,7 @@ class AlignSession {
   std::string name_;
   MediaDuration max_interleave_;
   std::int64_t width_;
-  AlignmentBuilder builder_;
+  std::shared_ptr<FileEvidence> evidence_;
   ExecContext context_;  // of one thread: the network is a twentieth of the work
   FusionStream fusion_;
   MouthTrackExtractor mouths_;

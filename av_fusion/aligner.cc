@@ -3,18 +3,23 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdlib>
 #include <exception>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "av_fusion/align_session_internal.h"
 #include "av_fusion/core/error.h"
 #include "av_fusion/core/stage_clock.h"
 #include "av_fusion/core/stage_scope.h"
+#include "av_fusion/describe_input_internal.h"
 #include "av_fusion/features/face_landmarker.h"
 #include "av_fusion/features/log_mel.h"
 #include "av_fusion/features/mouth_cropper.h"
@@ -25,6 +30,7 @@
 #include "av_fusion/media/media_reader.h"
 #include "av_fusion/model/aligner_model.h"
 #include "av_fusion/nn/onednn_version.h"
+#include "av_fusion/part_plan_internal.h"
 
 namespace av_fusion {
 namespace {
@@ -74,88 +80,6 @@ std::filesystem::path last_model_in(const std::filesystem::path& folder) {
   return last;
 }
 
-/// The container's rate, which is more exact than rounded time stamps, unless it is wrong.
-double average_fps(const MediaReader::Stats& stats, double promised) {
-  if (stats.pictures < 2) return promised;
-  const double distance_s = (*stats.last_picture - *stats.first_picture).seconds();
-  const double measured = static_cast<double>(stats.pictures - 1) / distance_s;
-  return std::abs(measured - promised) > 0.01 * promised ? measured : promised;
-}
-
-VideoDescription describe_video(const MediaReader& reader, const StreamInfo& stream) {
-  const MediaReader::Stats& stats = reader.stats();
-  VideoDescription video;
-  video.stream = stream.index;
-  video.codec = stream.codec;
-  video.width = stream.display_width;
-  video.height = stream.display_height;
-  video.average_fps = average_fps(stats, stream.average_fps);
-  video.variable_rate = stats.variable_rate;
-  video.gaps = stats.video_gaps;
-  video.rotation_deg = stream.rotation_deg;
-  video.start_s = stream.start.value_or(stats.first_picture.value_or(MediaTime{})).seconds();
-  return video;
-}
-
-AudioDescription describe_audio(const MediaReader& reader, const StreamInfo& stream) {
-  const MediaReader::Stats& stats = reader.stats();
-  AudioDescription audio;
-  audio.stream = stream.index;
-  audio.codec = stream.codec;
-  audio.sample_rate_hz = stream.sample_rate_hz;
-  audio.channels = stream.channels;
-  audio.channel = stats.audio_channel;
-  audio.start_s = stream.start.value_or(stats.first_sample.value_or(MediaTime{})).seconds();
-  audio.gaps = stats.audio_gaps;
-  return audio;
-}
-
-ContainerTimingDescription describe_timing(const ContainerTiming& timing,
-                                           const InputDescription& input) {
-  constexpr MediaDuration kNothing = MediaDuration::from_ms(1);
-  const auto seconds = [](const std::optional<MediaTime>& time) {
-    return time ? std::optional(time->seconds()) : std::nullopt;
-  };
-  ContainerTimingDescription result;
-  if (input.video) result.video_start_s = input.video->start_s;
-  if (input.audio) result.audio_start_s = input.audio->start_s;
-  result.video_stored_s = seconds(timing.first_stored_picture);
-  result.audio_stored_s = seconds(timing.first_stored_sample);
-  if (input.audio) result.audio_priming_ms = timing.audio_priming.ms();
-  result.edit_list = timing.edit_list;
-  const std::optional<MediaDuration> shift = timing.shift_if_ignored();
-  if (shift && (*shift >= kNothing || *shift <= MediaDuration{-kNothing.us})) {
-    result.offset_if_ignored_ms = shift->ms();
-  }
-  return result;
-}
-
-double measured_length_s(const MediaReader& reader) {
-  const MediaReader::Stats& stats = reader.stats();
-  const MediaTime end = std::max(stats.last_picture.value_or(reader.origin()),
-                                 stats.end_of_sound.value_or(reader.origin()));
-  return std::max(0.0, (end - reader.origin()).seconds());
-}
-
-InputDescription describe(const MediaReader& reader, const std::string& name) {
-  const MediaInfo& info = reader.info();
-  InputDescription input;
-  input.path = name;
-  input.container = info.container;
-  if (info.duration) input.duration_s = info.duration->seconds();
-  if (info.video) {
-    input.video = describe_video(reader, info.streams.at(static_cast<std::size_t>(*info.video)));
-  }
-  if (info.audio) {
-    input.audio = describe_audio(reader, info.streams.at(static_cast<std::size_t>(*info.audio)));
-  }
-  input.container_timing = describe_timing(info.timing, input);
-  input.truncated = reader.stats().truncated;
-  input.clock_jumps = reader.stats().clock_jumps;
-  if (input.clock_jumps > 0) input.duration_s = measured_length_s(reader);
-  return input;
-}
-
 MediaReader::Options reader_options(const AlignerOptions& options, RemarkRelay& relay) {
   MediaReader::Options result;
   result.video_stream = options.video_stream;
@@ -167,6 +91,50 @@ MediaReader::Options reader_options(const AlignerOptions& options, RemarkRelay& 
   result.decoder_threads = std::max(1, options.threads - 1);
   result.log = relay.sink();
   return result;
+}
+
+/// Passes on what was not said before.
+LogSink without_repetition(LogSink log) {
+  return [log = std::move(log), said = std::set<std::string, std::less<>>()](
+             LogLevel level, std::string_view text) mutable {
+    if (said.insert(std::string(text)).second) log(level, text);
+  };
+}
+
+/// Adds what a further part of the file told to `input`, which begins as what the first one did.
+void add_part(const InputDescription& part, bool is_first, InputDescription& input) {
+  if (is_first) {
+    input = part;
+    return;
+  }
+  input.truncated |= part.truncated;
+  input.clock_jumps += part.clock_jumps;
+  if (input.video && part.video) {
+    input.video->gaps += part.video->gaps;
+    input.video->variable_rate |= part.video->variable_rate;
+  }
+  if (input.audio && part.audio) input.audio->gaps += part.audio->gaps;
+}
+
+/// What parts cannot tell comes from what the container says of the whole.
+void keep_what_is_of_the_whole(const InputDescription& promised, InputDescription& input) {
+  input.duration_s = promised.duration_s;
+  if (input.video && promised.video) input.video->start_s = promised.video->start_s;
+  if (input.audio && promised.audio) input.audio->start_s = promised.audio->start_s;
+}
+
+/// The faces of parts that were not analysed in order of time.
+void number_faces_by_time(Alignment& alignment) {
+  std::vector<FaceTrack>& tracks = alignment.tracks;
+  std::stable_sort(tracks.begin(), tracks.end(),
+                   [](const FaceTrack& a, const FaceTrack& b) { return a.start < b.start; });
+  std::map<int, int> number;
+  for (FaceTrack& track : tracks) {
+    const int next = static_cast<int>(number.size());
+    track.id = number[track.id] = next;
+  }
+  for (TimelinePoint& point : alignment.timeline) point.track = number.at(point.track);
+  for (AttentionFrame& frame : alignment.attention) frame.track = number.at(frame.track);
 }
 
 AlignFailure current_failure() noexcept {
@@ -198,18 +166,40 @@ class Aligner::Impl {
   }
 
   AlignmentRun align(const MediaSource& source) const;
-  std::unique_ptr<AlignSession> open_session(const AlignSession::Gathering& gathering,
+  std::unique_ptr<AlignSession> open_session(const FusionStream::Options& chunks,
+                                             std::shared_ptr<FileEvidence> evidence,
                                              const std::string& name) const {
     const StageScope stage(Stage::kLoad);
-    return std::make_unique<AlignSession>(model_, landmarker(), options_, gathering, name);
+    return std::make_unique<AlignSession>(model_, landmarker(), options_, chunks,
+                                          std::move(evidence), name);
+  }
+
+  std::shared_ptr<FileEvidence> new_evidence(MediaDuration keep) const {
+    return std::make_shared<FileEvidence>(alignment_options(model_, options_, keep));
   }
 
   const AlignerOptions& options() const noexcept { return options_; }
   const ToolDescription& tool() const noexcept { return tool_; }
 
  private:
-  MediaReader open(const MediaSource& source, RemarkRelay& relay) const;
+  /// What came of reading a source, apart from the evidence.
+  struct Reading {
+    InputDescription input;
+    std::vector<AnalysedPart> parts;
+    MediaDuration length;  // that was analysed
+    bool cancelled = false;
+  };
+
+  static MediaReader open(const MediaSource& source, const AlignerOptions& options,
+                          RemarkRelay& relay);
   AlignmentRun measure(const MediaSource& source) const;
+  Reading read(MediaReader& reader, RemarkRelay& relay, const std::string& name,
+               const AlignerOptions& options, const std::shared_ptr<FileEvidence>& evidence) const;
+  Reading read_parts(const MediaSource& source, const std::vector<AnalysedPart>& plan,
+                     const std::shared_ptr<FileEvidence>& evidence) const;
+  std::vector<AnalysedPart> plan_for(const MediaReader& reader) const;
+  AlignProgressCallback progress_after(MediaDuration before,
+                                       const std::vector<AnalysedPart>& plan) const;
 
   static AlignerOptions checked(AlignerOptions options) {
     check(options);
@@ -224,16 +214,6 @@ class Aligner::Impl {
     const std::lock_guard lock(landmarker_mutex_);
     if (!landmarker_) landmarker_ = make_dlib_face_landmarker(options_.face_model.string());
     return landmarker_;
-  }
-
-  /// The finding for a file without pictures or without sound.
-  Alignment nothing_to_compare(const MediaInfo& info) const {
-    AlignmentOptions options;
-    options.heads = model_.geometry().num_heads;
-    MeasurementContext context;
-    context.has_video = info.video.has_value();
-    context.has_audio = info.audio.has_value();
-    return AlignmentBuilder(options).finish(context);
   }
 
   AlignerOptions options_;
@@ -254,36 +234,110 @@ AlignmentRun Aligner::Impl::align(const MediaSource& source) const {
   return result;
 }
 
-MediaReader Aligner::Impl::open(const MediaSource& source, RemarkRelay& relay) const {
+MediaReader Aligner::Impl::open(const MediaSource& source, const AlignerOptions& options,
+                                RemarkRelay& relay) {
   const StageScope stage(Stage::kDecode);
-  return MediaReader(source, reader_options(options_, relay));
+  return MediaReader(source, reader_options(options, relay));
 }
 
 AlignmentRun Aligner::Impl::measure(const MediaSource& source) const {
   const auto begun = std::chrono::steady_clock::now();
   RemarkRelay relay(options_.log);
-  MediaReader reader = open(source, relay);
+  std::optional<MediaReader> reader(open(source, options_, relay));
+  const std::vector<AnalysedPart> plan =
+      options_.fast ? plan_for(*reader) : std::vector<AnalysedPart>();
   AlignmentRun result;
-  MediaDuration analysed;
-  // Without one of the two there is nothing to compare, and no reason to decode the other.
-  if (reader.info().video && reader.info().audio) {
-    const auto session = open_session({}, source.name());
-    FileFeed feed(reader, relay, *session, options_);
-    result.alignment = feed.run();
-    result.speech = session->speech();
-    result.cancelled = feed.cancelled();
-    analysed = feed.analysed();
+  Reading reading;
+  const auto evidence = new_evidence({});
+  if (plan.empty()) {
+    reading = read(*reader, relay, source.name(), options_, evidence);
   } else {
-    result.alignment = nothing_to_compare(reader.info());
+    const InputDescription promised = describe_input(*reader, source.name());
+    reader.reset();
+    reading = read_parts(source, plan, evidence);
+    keep_what_is_of_the_whole(promised, reading.input);
   }
-  result.input = describe(reader, source.name());
+  result.alignment = evidence->builder.finish(evidence->context);
+  if (!plan.empty()) number_faces_by_time(result.alignment);
+  result.alignment.parts = std::move(reading.parts);
+  result.input = std::move(reading.input);
+  result.speech = evidence->context.speech;
+  result.cancelled = reading.cancelled;
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begun;
   result.performance.wall_s = wall.count();
   result.performance.threads = options_.threads;
-  if (analysed.us > 0 && wall.count() > 0) {
-    result.performance.speed_x_realtime = analysed.seconds() / wall.count();
+  if (reading.length.us > 0 && wall.count() > 0) {
+    result.performance.speed_x_realtime = reading.length.seconds() / wall.count();
   }
   return result;
+}
+
+Aligner::Impl::Reading Aligner::Impl::read(MediaReader& reader, RemarkRelay& relay,
+                                           const std::string& name, const AlignerOptions& options,
+                                           const std::shared_ptr<FileEvidence>& evidence) const {
+  Reading result;
+  // Without one of the two there is nothing to compare, and no reason to decode the other.
+  if (reader.info().video && reader.info().audio) {
+    const auto session = open_session({}, evidence, name);
+    FileFeed feed(reader, relay, *session, options);
+    feed.run();
+    result.cancelled = feed.cancelled();
+    result.length = feed.analysed();
+  } else {
+    evidence->context.has_video = reader.info().video.has_value();
+    evidence->context.has_audio = reader.info().audio.has_value();
+  }
+  result.input = describe_input(reader, name);
+  return result;
+}
+
+Aligner::Impl::Reading Aligner::Impl::read_parts(
+    const MediaSource& source, const std::vector<AnalysedPart>& plan,
+    const std::shared_ptr<FileEvidence>& evidence) const {
+  AlignerOptions options = options_;
+  if (options_.log) options.log = without_repetition(options_.log);
+  RemarkRelay relay(options.log);
+  Reading result;
+  for (const AnalysedPart& part : plan) {
+    options.start = part.start;
+    options.duration = part.end - part.start;
+    if (options_.progress) options.progress = progress_after(result.length, plan);
+    MediaReader reader = open(source, options, relay);
+    const Reading one = read(reader, relay, source.name(), options, evidence);
+    add_part(one.input, result.parts.empty(), result.input);
+    result.parts.push_back(part);
+    result.length = result.length + one.length;
+    result.cancelled = one.cancelled;
+    const bool is_enough =
+        result.parts.size() >= kFewestParts &&
+        is_settled(evidence->builder.offset_so_far(evidence->context), options_.tolerance);
+    if (one.cancelled || is_enough) break;
+  }
+  std::sort(result.parts.begin(), result.parts.end(),
+            [](const AnalysedPart& a, const AnalysedPart& b) { return a.start < b.start; });
+  return result;
+}
+
+AlignProgressCallback Aligner::Impl::progress_after(MediaDuration before,
+                                                    const std::vector<AnalysedPart>& plan) const {
+  MediaDuration whole;
+  for (const AnalysedPart& part : plan) whole = whole + (part.end - part.start);
+  return [this, before, whole](AlignProgress progress) {
+    progress.position = before + progress.position;
+    progress.length = whole;
+    return options_.progress(progress);
+  };
+}
+
+std::vector<AnalysedPart> Aligner::Impl::plan_for(const MediaReader& reader) const {
+  const MediaInfo& info = reader.info();
+  if (!info.video || !info.audio || !info.duration || !info.can_seek) return {};
+  const MediaDuration start = options_.start.value_or(MediaDuration{});
+  MediaDuration length = *info.duration - start;
+  if (options_.duration) length = std::min(length, *options_.duration);
+  std::vector<AnalysedPart> plan = spread_parts(length);
+  for (AnalysedPart& part : plan) part = {start + part.start, start + part.end};
+  return plan;
 }
 
 Aligner::Aligner(AlignerOptions options)
@@ -305,18 +359,17 @@ std::unique_ptr<Aligner> Aligner::try_create(const AlignerOptions& options,
 
 std::unique_ptr<AlignSession> Aligner::open_session(bool low_latency,
                                                     std::optional<MediaDuration> keep) const {
-  AlignSession::Gathering gathering;
+  FusionStream::Options chunks;
   if (low_latency) {
-    gathering.chunks.video_chunk = 25;
-    gathering.chunks.fuse_chunk = 25;
-    gathering.chunks.audio_chunk = 100;
+    chunks.video_chunk = 25;
+    chunks.fuse_chunk = 25;
+    chunks.audio_chunk = 100;
   }
   if (keep && *keep < impl_->options().window) {
     throw Error(ErrorCode::kInvalidArgument, "stream option keep",
                 "it must be at least one window of the timeline");
   }
-  gathering.keep = keep.value_or(MediaDuration{});
-  return impl_->open_session(gathering, "stream");
+  return impl_->open_session(chunks, impl_->new_evidence(keep.value_or(MediaDuration{})), "stream");
 }
 
 AlignmentRun Aligner::align(const MediaSource& source) const { return impl_->align(source); }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "av_fusion/align/tolerance.h"
 #include "av_fusion/align_progress.h"
 #include "av_fusion/core/log_sink.h"
 #include "av_fusion/core/media_time.h"
@@ -29,6 +30,15 @@ struct AlignerOptions {
   std::optional<MediaDuration> start;
   /// ... and is this long (> 0); absent: to the end.
   std::optional<MediaDuration> duration;
+  /// A quick answer on a long file: analyses parts of 12 s spread over it instead of all of it, at
+  /// least one in each quarter, until the offset is all but certain and `tolerance` is decided
+  /// (without one: the interval is at most 80 ms wide), and no more than an eighth of it.
+  /// `Alignment::parts` tells which; offset, interval and confidence are those of what was
+  /// analysed, so a change between two parts stays unseen. Files under two minutes, files of
+  /// unknown length and sources that cannot seek are analysed whole.
+  bool fast = false;
+  std::optional<Tolerance> tolerance;  ///< what the answer is for; looked at by `fast` alone
+
   /// Stream numbers of the container; absent: the best moving picture and the best sound.
   std::optional<int> video_stream;
   std::optional<int> audio_stream;

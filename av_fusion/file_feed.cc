@@ -21,7 +21,7 @@ FileFeed::FileFeed(MediaReader& reader, RemarkRelay& relay, AlignSession& sessio
                    const AlignerOptions& options)
     : reader_(reader), relay_(relay), session_(session), options_(options), begun_(Clock::now()) {}
 
-Alignment FileFeed::run() {
+void FileFeed::run() {
   if (options_.threads > 1) ahead_.emplace(reader_, relay_);
   feed();
   ahead_.reset();
@@ -31,7 +31,7 @@ Alignment FileFeed::run() {
   ending.has_audio = reader_.info().audio.has_value();
   ending.origin = reader_.origin();
   ending.samples = reader_.stats().samples;
-  return session_.finish(ending);
+  session_.close(ending);
 }
 
 void FileFeed::feed() {

@@ -20,7 +20,7 @@ class FileFeed {
            const AlignerOptions& options);
 
   /// Reads to the end, or until the progress callback asks to stop. Throws as `Aligner::align`.
-  Alignment run();
+  void run();
 
   bool cancelled() const noexcept { return cancelled_; }
   /// From the first to the last picture or sound.

@@ -96,7 +96,9 @@ class StreamAligner::Impl {
     ending.has_audio = heard_ > 0;
     ending.origin = origin_.value_or(MediaTime{});
     ending.samples = heard_;
-    return session_->finish(ending);
+    session_->close(ending);
+    FileEvidence& evidence = session_->evidence();
+    return evidence.builder.finish(evidence.context);
   }
 
  private:

@@ -105,7 +105,9 @@ void add_analysis_options(CLI::App& app, CommandLine& line) {
   add(app, "--tolerance", "NAME",
       "Judge the offset: itu-r-bt1359, itu-r-bt1359-acceptability, "
       "ebu-r37, atsc-is191, or EARLY,LATE in ms (45,-125)",
-      [&line](const std::string& text) { line.tolerance = av_fusion::parse_tolerance(text); });
+      [&line, &options](const std::string& text) {
+        line.tolerance = options.tolerance = av_fusion::parse_tolerance(text);
+      });
   add(app, "--max-offset", "MS", "Search range each way (default 1000)",
       [&options](const std::string& text) {
         options.max_offset = MediaDuration::from_ms(
@@ -130,6 +132,10 @@ void add_analysis_options(CLI::App& app, CommandLine& line) {
     options.duration = MediaDuration::from_seconds(parse_number<double>(
         "--duration", text, kShortestPartS, kLongestFileS, "from 0.001 to 1000000 (s)"));
   });
+  app.add_flag(
+      "--fast", options.fast,
+      "Analyse parts of 12 s spread over a file of two minutes or more, at least four and at "
+      "most an eighth of it, until the offset is sure and the tolerance decided");
 }
 
 void add_stream_options(CLI::App& app, CommandLine& line) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "av_fusion/align/analysed_part.h"
 #include "av_fusion/align/face_track.h"
 #include "av_fusion/align/offset.h"
 #include "av_fusion/core/media_time.h"
@@ -45,9 +46,10 @@ struct AttentionFrame {
 /// Everything that was found out about one file. A plain value.
 struct Alignment {
   AlignmentStatus status = AlignmentStatus::kTooShort;
-  std::string reason;            ///< one sentence for a person
-  std::optional<Offset> offset;  ///< present when measured
-  bool at_search_edge = false;   ///< the best lag was the last one searched: not a measurement
+  std::string reason;               ///< one sentence for a person
+  std::optional<Offset> offset;     ///< present when measured
+  bool at_search_edge = false;      ///< the best lag was the last one searched: not a measurement
+  std::vector<AnalysedPart> parts;  ///< what was analysed, by time; empty: all of the file
   std::vector<TimelinePoint> timeline;
   std::vector<FaceTrack> tracks;
   MediaDuration attention_hop;

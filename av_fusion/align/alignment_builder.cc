@@ -188,12 +188,17 @@ class AlignmentBuilder::Impl {
     return states;
   }
 
-  Alignment finish(const MeasurementContext& context) {
-    while (!open_.empty()) end_track(open_.begin()->first);
+  /// What the tracks that have ended amount to.
+  Decision decision(const MeasurementContext& context) const {
     LagPosterior evidence(options_.lag_hop, options_.width);
     if (heaviest_ > 0) evidence.merge(sum_, 1 / heaviest_);
-    Decision decision = decide(context, options_, evidence, heaviest_, valid_ticks_,
-                               static_cast<std::int64_t>(result_.tracks.size()));
+    return decide(context, options_, evidence, heaviest_, valid_ticks_,
+                  static_cast<std::int64_t>(result_.tracks.size()));
+  }
+
+  Alignment finish(const MeasurementContext& context) {
+    while (!open_.empty()) end_track(open_.begin()->first);
+    Decision decision = this->decision(context);
     result_.status = decision.status;
     result_.reason = std::move(decision.reason);
     result_.offset = decision.offset;
@@ -263,6 +268,10 @@ void AlignmentBuilder::add(int track_id, const SyncEvidence& evidence, std::span
 void AlignmentBuilder::end_track(int track_id) { impl_->end_track(track_id); }
 
 std::vector<TrackState> AlignmentBuilder::open_tracks() const { return impl_->open_tracks(); }
+
+std::optional<Offset> AlignmentBuilder::offset_so_far(const MeasurementContext& context) const {
+  return impl_->decision(context).offset;
+}
 
 Alignment AlignmentBuilder::finish(const MeasurementContext& context) {
   return impl_->finish(context);

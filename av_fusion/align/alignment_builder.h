@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -48,6 +49,10 @@ class AlignmentBuilder {
 
   /// What is known of the tracks that have not ended, by id.
   std::vector<TrackState> open_tracks() const;
+
+  /// The offset that `finish` would return of the tracks that have ended; nothing if it would not
+  /// be measured.
+  std::optional<Offset> offset_so_far(const MeasurementContext& context) const;
 
   /// Ends all tracks and returns the result; the builder is empty afterwards and can be used again.
   Alignment finish(const MeasurementContext& context);

@@ -15,10 +15,11 @@ namespace av_fusion {
 struct MediaInfo {
   std::string container;                  ///< FFmpeg's short name, for example "matroska,webm"
   std::optional<MediaDuration> duration;  ///< as promised, or guessed by FFmpeg; not measured
-  std::vector<StreamInfo> streams;        ///< element i is stream i
-  std::optional<int> video;  ///< the video stream read; none: there is no moving picture
-  std::optional<int> audio;  ///< the audio stream read; none: there is no sound
-  ContainerTiming timing;    ///< of these two
+  bool can_seek = false;            ///< a part can be reached without reading what lies before it
+  std::vector<StreamInfo> streams;  ///< element i is stream i
+  std::optional<int> video;         ///< the video stream read; none: there is no moving picture
+  std::optional<int> audio;         ///< the audio stream read; none: there is no sound
+  ContainerTiming timing;           ///< of these two
 };
 
 }  // namespace av_fusion

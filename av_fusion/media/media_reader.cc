@@ -177,6 +177,7 @@ class MediaReader::Impl {
 void MediaReader::Impl::choose_streams() {
   info_ = describe(file_);
   mark_stills(info_, packets_);
+  info_.can_seek = file_.can_seek();
   info_.video = choose_stream(info_, StreamInfo::Kind::kVideo, options_.video_stream, file_.name());
   info_.audio = choose_stream(info_, StreamInfo::Kind::kAudio, options_.audio_stream, file_.name());
   if (info_.video) {

@@ -101,6 +101,10 @@ Json tolerance_json(const Tolerance& tolerance, const std::optional<Offset>& off
           {"verdict", optional(offset, verdict)}};
 }
 
+Json part_json(const AnalysedPart& part) {
+  return {{"start_s", seconds(part.start)}, {"end_s", seconds(part.end)}};
+}
+
 Json point_json(const TimelinePoint& point) {
   return {{"t_s", seconds(point.t)},
           {"offset_ms", offset_ms_json(point.offset)},
@@ -182,6 +186,11 @@ void write_report(const Alignment& alignment, const ReportContext& context, Json
   pieces.member("audio_delay_to_apply_ms", optional(offset, offset_ms_json));
   pieces.member("at_search_edge", alignment.at_search_edge);
   pieces.member("tolerance", optional(context.tolerance, tolerance));
+  if (alignment.parts.empty()) {
+    pieces.member("parts", nullptr);
+  } else {
+    pieces.list("parts", alignment.parts, part_json);
+  }
   pieces.list("timeline", alignment.timeline, point_json);
   pieces.list("tracks", alignment.tracks, track_json);
   write_attention(alignment, pieces);

@@ -10,7 +10,7 @@ namespace av_fusion {
 /// What a measurement cost.
 struct PerformanceFigures {
   double wall_s = 0;
-  std::optional<double> speed_x_realtime;  ///< length of the media / wall time
+  std::optional<double> speed_x_realtime;  ///< length of what was analysed / wall time
   int threads = 0;
   std::optional<double> peak_rss_mb;  ///< of the process, in 10^6 bytes
   StageTimes stages = {};             ///< of the calling thread; decoding elsewhere counts

@@ -63,6 +63,14 @@ std::string speech_line(const std::vector<FaceTrack>& tracks) {
          " spoken by faces in view, which were followed for " + seconds_text(seen) + "\n";
 }
 
+std::string parts_line(const std::vector<AnalysedPart>& parts) {
+  MediaDuration sum;
+  for (const AnalysedPart& part : parts) sum = sum + (part.end - part.start);
+  return "analysed: " + seconds_text(sum) + " in " + std::to_string(parts.size()) +
+         " parts, from " + seconds_text(parts.front().start) + " to " +
+         seconds_text(parts.back().end) + "; what lies between was not looked at\n";
+}
+
 std::string tolerance_line(const Offset& offset, const Tolerance& tolerance) {
   return "tolerance: " + tolerance.name + " (" + tolerance.source + "), " +
          signed_ms(tolerance.late_ms) + " to " + signed_ms(tolerance.early_ms) + ": " +
@@ -93,6 +101,7 @@ std::string summarize(const Alignment& alignment) {
 
 std::string explain(const Alignment& alignment, const std::optional<Tolerance>& tolerance) {
   std::string text;
+  if (!alignment.parts.empty()) text += parts_line(alignment.parts);
   if (const FaceTrack* face = main_speaker(alignment.tracks)) {
     text += face_line(*face, alignment.tracks.size()) + speech_line(alignment.tracks);
   }
