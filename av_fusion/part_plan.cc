@@ -1,6 +1,7 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 #include "av_fusion/part_plan_internal.h"
@@ -31,10 +32,10 @@ std::vector<AnalysedPart> spread_parts(MediaDuration length) {
   const int bits = std::countr_zero(count);
   std::vector<AnalysedPart> parts;
   for (std::uint64_t i = 0; i < count; ++i) {
-    const double middle =
+    const double place =
         (static_cast<double>(reversed(i, bits)) + 0.5) / static_cast<double>(count);
-    const MediaDuration start = {
-        static_cast<std::int64_t>(middle * static_cast<double>(length.us)) - kPartLength.us / 2};
+    const auto middle = std::llround(place * length.ms());
+    const MediaDuration start = MediaDuration{middle * 1000 - kPartLength.us / 2};
     parts.push_back({start, start + kPartLength});
   }
   return parts;

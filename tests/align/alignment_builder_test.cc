@@ -525,6 +525,47 @@ TEST(AlignmentBuilder, EndingTracksEarlyGivesTheSameResult) {
   EXPECT_EQ(early.finish(good_context()).tracks.size(), 1u);
 }
 
+TEST(AlignmentBuilder, TheOffsetSoFarIsThatOfTheEndedTracks) {
+  const SyncEvidence first = make_evidence(track_with_lag(120));
+  AlignmentBuilder builder(options_for_tests());
+  EXPECT_FALSE(builder.offset_so_far(good_context()));
+  builder.add(1, first);
+  EXPECT_FALSE(builder.offset_so_far(good_context())) << "the track has not ended";
+  builder.end_track(1);
+  const std::optional<Offset> so_far = builder.offset_so_far(good_context());
+  ASSERT_TRUE(so_far);
+  MeasurementContext silent = good_context();
+  silent.speech = MediaDuration();
+  EXPECT_FALSE(builder.offset_so_far(silent));
+  const Alignment alone = builder.finish(good_context());
+  EXPECT_EQ(so_far->ms, alone.offset->ms);
+  EXPECT_EQ(so_far->confidence, alone.offset->confidence);
+}
+
+TEST(AlignmentBuilder, TracksMayComeInAnyOrderOfTime) {
+  // As parts of a file do that are not analysed from front to back.
+  SyntheticTrack early = track_with_lag(80);
+  SyntheticTrack late = track_with_lag(80);
+  late.start = MediaTime{100'000'000};
+  const auto run = [&](bool late_first) {
+    AlignmentBuilder builder(options_for_tests());
+    for (const bool is_late : {late_first, !late_first}) {
+      builder.add(is_late ? 1 : 0, make_evidence(is_late ? late : early));
+      builder.end_track(is_late ? 1 : 0);
+    }
+    return builder.finish(good_context());
+  };
+  const Alignment forth = run(false);
+  const Alignment back = run(true);
+  EXPECT_EQ(back.tracks[1].start.seconds(), 100);
+  EXPECT_NEAR(back.offset->ms, forth.offset->ms, 1e-9);
+  ASSERT_EQ(back.timeline.size(), forth.timeline.size());
+  for (std::size_t i = 0; i < back.timeline.size(); ++i) {
+    EXPECT_EQ(back.timeline[i].track, forth.timeline[i].track);
+    EXPECT_NEAR(back.timeline[i].t.seconds(), forth.timeline[i].t.seconds(), 1e-9);
+  }
+}
+
 TEST(AlignmentBuilder, RefusesEvidenceThatDoesNotFit) {
   AlignmentBuilder builder(options_for_tests());
   const SyncEvidence good = make_evidence(track_with_lag(0, 20));

@@ -208,6 +208,19 @@ TEST_F(AvAlign, UnreadableInputLeavesNoReport) {
   EXPECT_FALSE(std::filesystem::exists(report));
 }
 
+TEST_F(AvAlignMedia, FastLooksAtPartsOfALongFile) {
+  const std::string film =
+      folder_.make("film.mkv", {"-stream_loop", "-1", "-i", kSample, "-t", "130", "-c", "copy"});
+  const ProgramResult result = av_align({"--fast", "--tolerance", "itu-r-bt1359", "-o", "-", film});
+  EXPECT_EQ(result.exit_code, 1) << result.err;  // 120 ms early is outside
+  const json report = report_of(result);
+  ASSERT_EQ(report.at("parts").size(), 4U);
+  EXPECT_NEAR(report.at("offset_ms").get<double>(), true_sample_offset_ms(), 40);
+  EXPECT_TRUE(report_on(kSample, {"--fast"}).at("parts").is_null());
+  const ProgramResult words = av_align({"--fast", film});
+  EXPECT_NE(words.out.find("analysed: 48.0 s in 4 parts"), std::string::npos) << words.out;
+}
+
 TEST_F(AvAlign, TruncatedFileIsMeasuredAsFarAsItGoes) {
   if (!has_ffmpeg()) GTEST_SKIP() << "the ffmpeg program, which makes the media, is not there";
   const std::string whole = folder_.make("whole.ts", {"-i", kSample, "-c", "copy"});

@@ -196,6 +196,10 @@ TEST(JsonReport, TheSchemaBites) {
       [](json& r) { r["tolerance"]["verdict"] = nullptr; },
       [](json& r) { r["timeline"][0].erase("track"); },
       [](json& r) { r["timeline"] = json::object(); },
+      [](json& r) { r["parts"] = json::array(); },
+      [](json& r) {
+        r["parts"] = {{{"start_s", 1}}};
+      },
       [](json& r) { r["tracks"][0]["box"].push_back(1); },
       [](json& r) { r["tracks"][0]["box"].erase(0); },
       [](json& r) { r["tracks"][0]["speaking"][0]["probability"] = 7; },
@@ -210,6 +214,18 @@ TEST(JsonReport, TheSchemaBites) {
     mutations[i](report);
     EXPECT_NE(problems_of(report), "") << "mutation " << i;
   }
+}
+
+TEST(JsonReport, SaysWhichPartsWereAnalysed) {
+  EXPECT_TRUE(full_report()["parts"].is_null());
+  Alignment alignment = measured();
+  alignment.parts = {{{20'500'000}, {32'500'000}}, {{100'000'000}, {112'000'000}}};
+  json report = json::parse(to_json(alignment, full_context()));
+  EXPECT_EQ(problems_of(report), "");
+  EXPECT_EQ(report["parts"], json::parse(R"([{"start_s": 20.5, "end_s": 32.5},
+                                             {"start_s": 100, "end_s": 112}])"));
+  report.erase("parts");  // as the first programs of this version wrote it
+  EXPECT_EQ(problems_of(report), "");
 }
 
 TEST(JsonReport, NamesTheChannel) {

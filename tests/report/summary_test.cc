@@ -60,6 +60,15 @@ TEST(Explain, InSyncNeedsNoCorrection) {
   EXPECT_EQ(text.find("ffmpeg"), std::string::npos);
 }
 
+TEST(Explain, SaysThatOnlyPartsWereAnalysed) {
+  Alignment alignment = measured(2);
+  EXPECT_EQ(explain(alignment).find("analysed"), std::string::npos);
+  alignment.parts = {{{20'000'000}, {32'000'000}}, {{100'000'000}, {112'000'000}}};
+  EXPECT_NE(explain(alignment).find("analysed: 24.0 s in 2 parts, from 20.0 s to 112.0 s"),
+            std::string::npos)
+      << explain(alignment);
+}
+
 TEST(Explain, NotMeasuredOffersNoCorrection) {
   Alignment alignment = measured(120);
   alignment.status = AlignmentStatus::kAmbiguous;
