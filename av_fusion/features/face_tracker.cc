@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "av_fusion/core/error.h"
 #include "av_fusion/core/stage_scope.h"
+#include "av_fusion/features/private/newcomer_watch.h"
 #include "av_fusion/features/private/scene_cut.h"
+#include "av_fusion/features/private/thumbnail.h"
 
 namespace av_fusion {
 namespace {
@@ -115,6 +118,7 @@ struct FaceTracker::Impl {
   std::shared_ptr<const FaceLandmarker> landmarker;
   FaceTrackerOptions options;
   SceneCutDetector scene_cut;
+  NewcomerWatch newcomers;
   std::vector<Track> tracks;  // by id
   int tracks_seen = 0;
   std::int64_t ticks_since_detection = 0;
@@ -123,7 +127,8 @@ struct FaceTracker::Impl {
 
   std::vector<TrackedFace> update(TensorView<const std::uint8_t> luma, int ticks);
   bool detection_is_due() const;
-  std::vector<FaceBox> detect(TensorView<const std::uint8_t> luma);
+  bool search_is_due(const Thumbnail& thumbnail, std::span<const FaceBox> expected) const;
+  std::vector<FaceBox> detect(TensorView<const std::uint8_t> luma, const Thumbnail& thumbnail);
   FaceLandmarks locate(TensorView<const std::uint8_t> luma, const FaceBox& box) const;
   void match(const std::vector<FaceBox>& boxes, std::vector<FaceBox>& unmatched,
              std::vector<const FaceBox*>& support) const;
@@ -142,17 +147,30 @@ bool FaceTracker::Impl::detection_is_due() const {
   return ticks_since_detection >= interval;
 }
 
+// Whether a face may be in view that is not followed.
+bool FaceTracker::Impl::search_is_due(const Thumbnail& thumbnail,
+                                      std::span<const FaceBox> expected) const {
+  if (!detected_before || tracks.empty()) return true;
+  if (ticks_since_search >= options.search_always_every) return true;
+  return ticks_since_search >= options.search_every && newcomers.may_have_come(thumbnail, expected);
+}
+
 // Looks at the whole picture, or only near the faces that are followed.
-std::vector<FaceBox> FaceTracker::Impl::detect(TensorView<const std::uint8_t> luma) {
+std::vector<FaceBox> FaceTracker::Impl::detect(TensorView<const std::uint8_t> luma,
+                                               const Thumbnail& thumbnail) {
   const StageScope stage(Stage::kDetect);
+  std::vector<FaceBox> expected;
+  for (const Track& track : tracks) {
+    expected.push_back(place(track.relation, track.frame, track.score));
+  }
   std::vector<FaceBox> boxes;
-  if (!detected_before || tracks.empty() || ticks_since_search >= options.search_every) {
+  if (search_is_due(thumbnail, expected)) {
     boxes = detector->detect(luma);
     ticks_since_search = 0;
+    newcomers.searched(thumbnail);
   } else {
-    for (const Track& track : tracks) {
-      const FaceBox expected = place(track.relation, track.frame, track.score);
-      for (const FaceBox& box : detector->detect_near(luma, expected)) {
+    for (const FaceBox& face : expected) {
+      for (const FaceBox& box : detector->detect_near(luma, face)) {
         if (!is_among(boxes, box)) boxes.push_back(box);  // neighbours see each other's face
       }
     }
@@ -254,7 +272,8 @@ void FaceTracker::Impl::drop_doubles(std::vector<TrackedFace>& faces) {
 
 std::vector<TrackedFace> FaceTracker::Impl::update(TensorView<const std::uint8_t> luma, int ticks) {
   const bool hole = ticks - 1 > options.max_lost_ticks;
-  if (scene_cut.is_cut(luma) || hole) {
+  const Thumbnail thumbnail = Thumbnail::of(luma);
+  if (scene_cut.is_cut(thumbnail) || hole) {
     tracks.clear();
     detected_before = false;
   }
@@ -262,7 +281,7 @@ std::vector<TrackedFace> FaceTracker::Impl::update(TensorView<const std::uint8_t
   ticks_since_search += ticks;
   std::vector<FaceBox> boxes, unmatched;
   const bool detecting = detection_is_due();
-  if (detecting) boxes = detect(luma);
+  if (detecting) boxes = detect(luma, thumbnail);
   std::vector<const FaceBox*> support(tracks.size(), nullptr);
   match(boxes, unmatched, support);
   std::vector<TrackedFace> faces;
@@ -286,7 +305,8 @@ FaceTracker::FaceTracker(std::unique_ptr<FaceDetector> detector,
                 "the detector and the landmarker must not be null");
   }
   if (options.detect_every < 1 || options.detect_every_missed < 1 || options.search_every < 1 ||
-      options.drop_after_ticks < 1 || options.max_lost_ticks < 1) {
+      options.search_always_every < 1 || options.drop_after_ticks < 1 ||
+      options.max_lost_ticks < 1) {
     throw Error(ErrorCode::kInvalidArgument, "face tracker", "every interval must be at least 1");
   }
   impl_->detector = std::move(detector);

@@ -24,7 +24,9 @@ struct TrackedFace {
 struct FaceTrackerOptions {
   int detect_every = 6;           ///< ticks (of 40 ms) after which faces are looked for again
   int detect_every_missed = 3;    ///< the same after a detection has missed a face
-  int search_every = 40;          ///< after so many, not only near the faces that are followed
+  int search_every = 40;          ///< after so many, not only near the faces that are followed, if
+                                  ///< the picture has changed elsewhere
+  int search_always_every = 150;  ///< after so many in any case
   int drop_after_ticks = 15;      ///< a face that no detection confirms for so long is given up
   int max_lost_ticks = 5;         ///< so many ticks the landmarks may make no sense
   float min_new_score = 0;        ///< a detection below this confirms a face but starts no track

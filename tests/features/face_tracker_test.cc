@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "av_fusion/core/error.h"
@@ -20,8 +23,26 @@ using testing::FakeWorld;
 
 class FaceTrackerTest : public ::testing::Test {
  protected:
+  /// Faces are dark squares.
+  VideoFrame picture_of(std::vector<FakeFace> faces) {
+    VideoFrame frame = world_->add({}, faces);
+    for (const FakeFace& face : faces) darken(frame, fake_box(face));
+    return frame;
+  }
+
+  static void darken(VideoFrame& frame, const FaceBox& box) {
+    const auto inside = [](float x, std::int64_t end) {
+      return std::clamp<std::int64_t>(std::lround(x), 2, end);  // leaves the number in the corner
+    };
+    for (std::int64_t y = inside(box.y, 240); y < inside(box.y + box.height, 240); ++y) {
+      for (std::int64_t x = inside(box.x, 320); x < inside(box.x + box.width, 320); ++x) {
+        frame.luma.view()(y, x) = 60;
+      }
+    }
+  }
+
   std::vector<TrackedFace> show(std::vector<FakeFace> faces, int ticks = 1) {
-    return tracker_.update(world_->add({}, std::move(faces)).luma.view(), ticks);
+    return tracker_.update(picture_of(std::move(faces)).luma.view(), ticks);
   }
 
   bool detected_last() const {
@@ -53,10 +74,40 @@ TEST_F(FaceTrackerTest, DetectsOnEverySixthPicture) {
   }
 }
 
-TEST_F(FaceTrackerTest, SearchesTheWholePictureNowAndThenWhileItFollowsFaces) {
-  for (int i = 0; i < 90; ++i) show({{100, 90, 40}, {250, 200, 30}});
-  EXPECT_EQ(world_->searched_pictures, (std::vector<int>{0, 42, 84}))
-      << "the first looks after 40 ticks";
+TEST_F(FaceTrackerTest, SearchesAStillPictureSeldomWhileItFollowsFaces) {
+  for (int i = 0; i < 310; ++i) show({{100, 90, 40}, {250, 200, 30}});
+  EXPECT_EQ(world_->searched_pictures, (std::vector<int>{0, 150, 300}));
+}
+
+TEST_F(FaceTrackerTest, SearchesWhereThePictureHasChangedBesideTheFaces) {
+  const FakeFace speaker{100, 90, 40};
+  FaceBox thing{200, 150, 40, 40, 0};
+  const auto searched_with_thing = [&](int pictures) {
+    for (int i = 0; i < pictures; ++i) {
+      VideoFrame frame = picture_of({speaker});
+      darken(frame, thing);
+      tracker_.update(frame.luma.view());
+    }
+    return std::exchange(world_->searched_pictures, {});
+  };
+  for (int i = 0; i < 10; ++i) show({speaker});
+  EXPECT_EQ(searched_with_thing(80), (std::vector<int>{0, 42})) << "the first look after 40 ticks";
+  thing.x = 240;
+  EXPECT_EQ(searched_with_thing(36), (std::vector<int>{90})) << "those 40 have long passed";
+  thing.width = thing.height = 12;
+  EXPECT_EQ(searched_with_thing(54), (std::vector<int>{132})) << "it has uncovered the wall";
+  thing.x = 260;  // no face is so small
+  EXPECT_EQ(searched_with_thing(60), (std::vector<int>{}));
+  thing = {100 - 50, 90 - 10, 100, 50, 0};  // on the face that is followed
+  EXPECT_EQ(searched_with_thing(24), (std::vector<int>{}));
+}
+
+TEST_F(FaceTrackerTest, AChangeOfLightIsAReasonToSearch) {
+  for (int i = 0; i < 60; ++i) {
+    VideoFrame frame = world_->add({}, {{100, 90, 40}}, 240, 320, i < 20 ? 90 : 100);
+    tracker_.update(frame.luma.view());
+  }
+  EXPECT_EQ(world_->searched_pictures, (std::vector<int>{0, 42}));
 }
 
 TEST_F(FaceTrackerTest, SearchesTheWholePictureWhileThereIsNoFace) {

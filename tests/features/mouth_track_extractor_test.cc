@@ -144,7 +144,7 @@ TEST(MouthTrackExtractor, RowsDoNotDependOnWhenTheyAreTaken) {
   const auto scene = [](std::int64_t us) {
     const double t = double(us) * 1e-6;
     std::vector<FakeFace> faces = {{100 + 20 * t, 90, 50, 0.1 * std::sin(3 * t), 0.1}};
-    if (t > 1 && t < 2) faces.push_back({240, 100, 40});
+    if (t < 2) faces.push_back({240, 100, 40});
     return faces;
   };
   const auto times = regular(30, 4);

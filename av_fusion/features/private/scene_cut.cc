@@ -13,29 +13,12 @@ constexpr double kMaxCorrelation = 0.7;
 
 }  // namespace
 
-// Averages at most 8 x 8 pixels of each cell: enough to see a cut, and cheap on large pictures.
-SceneCutDetector::Thumbnail SceneCutDetector::make_thumbnail(TensorView<const std::uint8_t> luma) {
-  constexpr std::int64_t kSamples = 8;
-  const std::int64_t height = luma.dim(0);
-  const std::int64_t width = luma.dim(1);
-  Thumbnail thumbnail{};
-  for (std::int64_t y = 0; y < kRows * kSamples; ++y) {
-    const std::uint8_t* row = luma.data() + y * height / (kRows * kSamples) * luma.strides()[0];
-    float* cells = thumbnail.data() + y / kSamples * kColumns;
-    for (std::int64_t x = 0; x < kColumns * kSamples; ++x) {
-      cells[x / kSamples] += static_cast<float>(row[x * width / (kColumns * kSamples)]);
-    }
-  }
-  for (float& cell : thumbnail) cell /= static_cast<float>(kSamples * kSamples);
-  return thumbnail;
-}
-
-bool SceneCutDetector::is_cut(TensorView<const std::uint8_t> luma) {
-  const Thumbnail now = make_thumbnail(luma);
-  const Thumbnail before = std::exchange(last_, now);
-  const Shape shape_before = std::exchange(last_shape_, luma.shape());
-  if (shape_before.rank() == 0) return false;
-  if (shape_before != luma.shape()) return true;
+bool SceneCutDetector::is_cut(const Thumbnail& picture) {
+  const Thumbnail last = std::exchange(last_, picture);
+  const auto& now = picture.cells;
+  const auto& before = last.cells;
+  if (last.picture.rank() == 0) return false;
+  if (last.picture != picture.picture) return true;
   double mean_now = 0, mean_before = 0, difference = 0;
   for (std::size_t i = 0; i < now.size(); ++i) {
     mean_now += now[i];
