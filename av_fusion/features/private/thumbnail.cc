@@ -3,9 +3,9 @@
 
 namespace av_fusion {
 
-// Averages at most 8 x 8 pixels of each cell: cheap on large pictures.
+// Averages at most 4 x 4 pixels of each cell: cheap on pictures of any size.
 Thumbnail Thumbnail::of(TensorView<const std::uint8_t> luma) {
-  constexpr std::int64_t kSamples = 8;
+  constexpr std::int64_t kSamples = 4;
   const std::int64_t height = luma.dim(0);
   const std::int64_t width = luma.dim(1);
   Thumbnail thumbnail;
