@@ -89,6 +89,7 @@ MediaReader::Options reader_options(const AlignerOptions& options, RemarkRelay& 
   result.duration = options.duration;
   // One thread analyses what the others decode.
   result.decoder_threads = std::max(1, options.threads - 1);
+  result.draft_pictures = true;
   result.log = relay.sink();
   return result;
 }

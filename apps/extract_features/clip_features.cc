@@ -62,7 +62,9 @@ struct Clip {
 
 Clip read_clip(const std::filesystem::path& input,
                std::shared_ptr<const FaceLandmarker> landmarker) {
-  MediaReader reader(MediaSource::from_path(input));
+  MediaReader::Options options;
+  options.draft_pictures = true;  // as av_align
+  MediaReader reader(MediaSource::from_path(input), options);
   MouthTrackExtractor extractor(make_dlib_face_detector(), std::move(landmarker));
   Clip clip;
   std::map<int, Track> tracks;

@@ -12,7 +12,8 @@ constexpr std::int64_t kMaxSamples = std::int64_t{1} << 22;  // of a frame, in e
 
 }  // namespace
 
-Decoder::Decoder(const AVStream& stream, int threads, const Limits& limits, const std::string& name)
+Decoder::Decoder(const AVStream& stream, int threads, const Limits& limits, const std::string& name,
+                 Quality quality)
     : name_(name),
       place_("stream " + std::to_string(stream.index) + ": "),
       memory_(std::make_unique<FrameMemory>(limits.frame_bytes)),
@@ -28,6 +29,7 @@ Decoder::Decoder(const AVStream& stream, int threads, const Limits& limits, cons
   int result = avcodec_parameters_to_context(codec_.get(), stream.codecpar);
   codec_->pkt_timebase = stream.time_base;
   codec_->thread_count = threads;
+  if (quality == Quality::kDraft) codec_->skip_loop_filter = AVDISCARD_NONREF;
   codec_->max_pixels = limits.max_pixels;
   codec_->max_samples = kMaxSamples;
   memory_->attach(*codec_);

@@ -22,8 +22,12 @@ class Decoder {
     std::int64_t frame_bytes = 0;  ///< of all frames held at a time, see `frame_memory_for`
   };
 
+  /// `kDraft` leaves out the last filter of a codec in pictures that no other is made from.
+  enum class Quality { kFull, kDraft };
+
   /// Throws `Error(kUnsupported)` with `name` if the decoder cannot be opened.
-  Decoder(const AVStream& stream, int threads, const Limits& limits, const std::string& name);
+  Decoder(const AVStream& stream, int threads, const Limits& limits, const std::string& name,
+          Quality quality = Quality::kFull);
 
   /// Decodes a packet (null: the end, hands out what is left) and calls `on_frame` for each frame.
   /// Throws `Error(kUnsupported)` if that needs more than `Limits::frame_bytes`.

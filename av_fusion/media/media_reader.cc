@@ -29,6 +29,7 @@ constexpr int kHighestRateHz = 768000;
 // How long before the wanted time to enter the file, tried in turn. Decoders and resamplers need a
 // little to settle, and some containers do not know where their key frames are.
 constexpr std::int64_t kEntryMarginsUs[] = {1'000'000, 10'000'000, 60'000'000};
+constexpr std::int64_t kDraftPixels = 1280 * 720;
 constexpr std::int64_t kSettlingUs = 200'000;
 
 MediaReader::Options checked(MediaReader::Options options, const std::string& name) {
@@ -198,7 +199,12 @@ void MediaReader::Impl::choose_streams() {
 void MediaReader::Impl::open_decoders() {
   if (info_.video && options_.decode_video) {
     AVStream& stream = *file_.stream(*info_.video);
-    video_decoder_.emplace(stream, options_.decoder_threads, decoder_limits(), file_.name());
+    const AVCodecParameters& codec = *stream.codecpar;
+    const bool is_large = std::int64_t{codec.width} * codec.height >= kDraftPixels;
+    const auto quality =
+        options_.draft_pictures && is_large ? Decoder::Quality::kDraft : Decoder::Quality::kFull;
+    video_decoder_.emplace(stream, options_.decoder_threads, decoder_limits(), file_.name(),
+                           quality);
     picture_clock_.emplace(stream.time_base, stream.avg_frame_rate);
     orientation_ = orientation_of(display_matrix(stream));
   }

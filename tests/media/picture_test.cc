@@ -3,6 +3,7 @@ extern "C" {
 #include <libavutil/display.h>
 }
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <ostream>
@@ -51,6 +52,37 @@ TEST(PictureTimeTest, Exact25And2997) {
     EXPECT_FALSE(decoded->stats.variable_rate);
     EXPECT_EQ(decoded->stats.dropped_pictures, 0);
     EXPECT_EQ(decoded->stats.pictures, static_cast<std::int64_t>(decoded->frames.size()));
+  }
+}
+
+TEST(PictureTest, DraftsOfLargePicturesDoNotDrift) {
+  REQUIRE_FFMPEG_COMMAND();
+  const TempDir dir;
+  for (const bool is_large : {true, false}) {
+    SCOPED_TRACE(is_large);
+    ASSERT_TRUE(dir.ffmpeg(std::string("-y -f lavfi -i testsrc2=s=") +
+                           (is_large ? "1280x720" : "1278x720") +
+                           ":r=25:d=2,noise=alls=20:allf=t -c:v libx264 -preset veryfast -qp 38 "
+                           "-bf 2 -g 100 -pix_fmt yuv420p a.mp4"));
+    MediaReader::Options options;
+    const Decoded full = decode(dir / "a.mp4", options);
+    options.draft_pictures = true;
+    const Decoded draft = decode(dir / "a.mp4", options);
+    ASSERT_EQ(draft.frames.size(), full.frames.size());
+    int same = 0;
+    double largest = 0;
+    for (std::size_t i = 0; i < full.frames.size(); ++i) {
+      EXPECT_EQ(draft.frames[i].time, full.frames[i].time);
+      const auto a = full.frames[i].luma.elements(), b = draft.frames[i].luma.elements();
+      double sum = 0;
+      for (std::size_t k = 0; k < a.size(); ++k) sum += std::abs(int{a[k]} - int{b[k]});
+      largest = std::max(largest, sum / static_cast<double>(a.size()));
+      same += sum == 0 ? 1 : 0;
+    }
+    const int all = static_cast<int>(full.frames.size());
+    EXPECT_EQ(same == all, !is_large) << same;
+    EXPECT_GT(same, all / 3) << "pictures that others are made from stay what they are";
+    EXPECT_LT(largest, 3);
   }
 }
 
