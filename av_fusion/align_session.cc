@@ -73,14 +73,16 @@ AlignmentOptions alignment_options(const AlignerModel& model, const AlignerOptio
 
 AlignSession::AlignSession(const AlignerModel& model,
                            std::shared_ptr<const FaceLandmarker> landmarker,
-                           const AlignerOptions& options, const FusionStream::Options& chunks,
+                           const AlignerOptions& options, const Fusion& fusion,
                            std::shared_ptr<FileEvidence> evidence, std::string name)
     : model_(model),
       name_(std::move(name)),
       max_interleave_(options.max_interleave),
       width_(width_of(options.max_offset, LogMelExtractor::kHop)),
       evidence_(std::move(evidence)),
-      fusion_(model, context_, fusion_options(chunks, options, width_), sink_to(*evidence_), name_),
+      fusion_(model, context_, fusion_options(fusion.chunks, options, width_), sink_to(*evidence_),
+              name_),
+      runner_(fusion_, fusion.on_own_thread),
       mouths_(make_dlib_face_detector(), std::move(landmarker)) {}
 
 void AlignSession::push(VideoFrame frame) {
@@ -117,10 +119,12 @@ void AlignSession::begin_sound(MediaTime first_picture) {
 }
 
 void AlignSession::take_mouths() {
-  for (const MouthChunk& chunk : mouths_.take_ready()) {
-    fusion_.push_mouths(chunk, *mouths_.grid());
+  for (MouthChunk& chunk : mouths_.take_ready()) {
+    runner_.run(FusionRunner::Mouths{std::move(chunk), *mouths_.grid()});
   }
-  if (const auto grid = mouths_.grid()) fusion_.advance_to(grid->nearest(last_picture_));
+  if (const auto grid = mouths_.grid()) {
+    runner_.run(FusionRunner::AdvanceTo{grid->nearest(last_picture_)});
+  }
 }
 
 void AlignSession::push(AudioClip clip) {
@@ -187,7 +191,7 @@ void AlignSession::take_mel() {
     speech_activity_.push(mel);
     count_speech();
   }
-  fusion_.push_audio(mel.values.view());
+  runner_.run(FusionRunner::Audio{std::move(mel.values)});
 }
 
 void AlignSession::count_speech() {
@@ -197,7 +201,7 @@ void AlignSession::count_speech() {
 void AlignSession::finish_streams() {
   mouths_.finish();
   take_mouths();
-  fusion_.finish_video();
+  runner_.run(FusionRunner::FinishVideo{});
   if (!mel_) return;
   const AlignerModel::Geometry& geometry = model_.geometry();
   const MediaDuration behind = kAudioHop * (width_ + geometry.audio_future + 1);
@@ -207,11 +211,12 @@ void AlignSession::finish_streams() {
   take_mel();
   speech_activity_.finish();
   count_speech();
-  fusion_.finish_audio();
+  runner_.run(FusionRunner::FinishAudio{});
 }
 
 void AlignSession::close(const Ending& ending) {
   finish_streams();
+  runner_.finish();
   MeasurementContext& context = evidence_->context;
   context.has_video |= ending.has_video;
   context.has_audio |= ending.has_audio;

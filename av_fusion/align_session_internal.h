@@ -15,6 +15,7 @@
 #include "av_fusion/features/mouth_track_extractor.h"
 #include "av_fusion/features/speech_activity.h"
 #include "av_fusion/file_evidence_internal.h"
+#include "av_fusion/fusion_runner_internal.h"
 #include "av_fusion/fusion_stream_internal.h"
 #include "av_fusion/media/audio_clip.h"
 #include "av_fusion/media/video_frame.h"
@@ -32,7 +33,8 @@ AlignmentOptions alignment_options(const AlignerModel& model, const AlignerOptio
 ///
 /// Picture tick 0 is the first picture; audio frame 0 is centred `FusionStream::lead` before it.
 /// Sound that is missing (before, after and between) is silence. How the sound is cut into clips
-/// changes nothing, nor does the order of the two streams within `AlignerOptions::max_interleave`.
+/// changes nothing, nor does the order of the two streams within `AlignerOptions::max_interleave`,
+/// nor the threads.
 /// Used once, by one thread; adds to `FileEvidence`, which it shares with whoever made it.
 class AlignSession {
  public:
@@ -44,10 +46,15 @@ class AlignSession {
     std::int64_t samples = 0;  ///< heard, at `AudioClip::kSampleRateHz`
   };
 
-  /// `model` must outlive the session; of `chunks` it sets `width` and `max_frames` itself. `name`:
-  /// the input, for errors.
+  /// How the network works.
+  struct Fusion {
+    FusionStream::Options chunks;  ///< `width` and `max_frames` are set by the session
+    bool on_own_thread = false;    ///< `tracks` and `evidence` are nobody's then before `close`
+  };
+
+  /// `model` must outlive the session. `name`: the input, for errors.
   AlignSession(const AlignerModel& model, std::shared_ptr<const FaceLandmarker> landmarker,
-               const AlignerOptions& options, const FusionStream::Options& chunks,
+               const AlignerOptions& options, const Fusion& fusion,
                std::shared_ptr<FileEvidence> evidence, std::string name);
 
   /// Each throws as `Aligner::align`. Pictures come in order of time, and so does sound.
@@ -89,6 +96,7 @@ class AlignSession {
   std::shared_ptr<FileEvidence> evidence_;
   ExecContext context_;  // of one thread: the network is a twentieth of the work
   FusionStream fusion_;
+  FusionRunner runner_;  // of fusion_
   MouthTrackExtractor mouths_;
   std::optional<LogMelExtractor> mel_;  // from the first picture on
   SpeechActivity speech_activity_;

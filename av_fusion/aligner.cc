@@ -35,6 +35,9 @@
 namespace av_fusion {
 namespace {
 
+// One decodes, one looks for faces, one runs the network.
+constexpr int kThreadsForThreeStages = 3;
+
 void check_range(MediaDuration value, double low_s, double high_s, const char* name) {
   if (value >= MediaDuration::from_seconds(low_s) && value <= MediaDuration::from_seconds(high_s)) {
     return;
@@ -87,8 +90,9 @@ MediaReader::Options reader_options(const AlignerOptions& options, RemarkRelay& 
   result.audio_channel = options.audio_channel;
   result.start = options.start;
   result.duration = options.duration;
-  // One thread analyses what the others decode.
-  result.decoder_threads = std::max(1, options.threads - 1);
+  // One thread looks for faces, one may run the network, the others decode.
+  const int analysing = options.threads >= kThreadsForThreeStages ? 2 : 1;
+  result.decoder_threads = std::max(1, options.threads - analysing);
   result.draft_pictures = true;
   result.log = relay.sink();
   return result;
@@ -167,11 +171,11 @@ class Aligner::Impl {
   }
 
   AlignmentRun align(const MediaSource& source) const;
-  std::unique_ptr<AlignSession> open_session(const FusionStream::Options& chunks,
+  std::unique_ptr<AlignSession> open_session(const AlignSession::Fusion& fusion,
                                              std::shared_ptr<FileEvidence> evidence,
                                              const std::string& name) const {
     const StageScope stage(Stage::kLoad);
-    return std::make_unique<AlignSession>(model_, landmarker(), options_, chunks,
+    return std::make_unique<AlignSession>(model_, landmarker(), options_, fusion,
                                           std::move(evidence), name);
   }
 
@@ -279,7 +283,9 @@ Aligner::Impl::Reading Aligner::Impl::read(MediaReader& reader, RemarkRelay& rel
   Reading result;
   // Without one of the two there is nothing to compare, and no reason to decode the other.
   if (reader.info().video && reader.info().audio) {
-    const auto session = open_session({}, evidence, name);
+    AlignSession::Fusion fusion;
+    fusion.on_own_thread = options_.threads >= kThreadsForThreeStages;
+    const auto session = open_session(fusion, evidence, name);
     FileFeed feed(reader, relay, *session, options);
     feed.run();
     result.cancelled = feed.cancelled();
@@ -360,17 +366,17 @@ std::unique_ptr<Aligner> Aligner::try_create(const AlignerOptions& options,
 
 std::unique_ptr<AlignSession> Aligner::open_session(bool low_latency,
                                                     std::optional<MediaDuration> keep) const {
-  FusionStream::Options chunks;
+  AlignSession::Fusion fusion;
   if (low_latency) {
-    chunks.video_chunk = 25;
-    chunks.fuse_chunk = 25;
-    chunks.audio_chunk = 100;
+    fusion.chunks.video_chunk = 25;
+    fusion.chunks.fuse_chunk = 25;
+    fusion.chunks.audio_chunk = 100;
   }
   if (keep && *keep < impl_->options().window) {
     throw Error(ErrorCode::kInvalidArgument, "stream option keep",
                 "it must be at least one window of the timeline");
   }
-  return impl_->open_session(chunks, impl_->new_evidence(keep.value_or(MediaDuration{})), "stream");
+  return impl_->open_session(fusion, impl_->new_evidence(keep.value_or(MediaDuration{})), "stream");
 }
 
 AlignmentRun Aligner::align(const MediaSource& source) const { return impl_->align(source); }

@@ -48,8 +48,8 @@ struct AlignerOptions {
 
   /// Threads of one run, 1 to 256. From 2 on the file is read and decoded on threads of the run (on
   /// one of them, one call at a time, the callbacks of a `MediaSource`), while the caller's thread
-  /// analyses; the answer is the same. Many files are done faster by several callers with one
-  /// thread each.
+  /// analyses; from 3 on the network has a thread as well. The answer is the same. Many files are
+  /// done faster by several callers with one thread each.
   int threads = 1;
 
   /// Sound and pictures that belong together may lie this far apart in the file, 1 s to 3600 s. The

@@ -14,6 +14,7 @@ namespace {
 // Above this many source pixels per crop pixel the surroundings of the mouth are shrunk first. The
 // supersampled picture then stays so small that OpenCV does the work on the calling thread.
 constexpr double kMaxSupersampling = 3;
+constexpr int kShrunkPixels = 2;  // of the shrunk surroundings, for each of the crop
 
 // A picture whose pixel (x, y) covers the source pixels from origin + scale * (x, y).
 struct Source {
@@ -27,14 +28,22 @@ Source make_source(TensorView<const std::uint8_t> luma, const MouthPose& pose) {
   source.luma = luma;
   const double pixels_per_pixel = double(pose.eye_distance) / kMouthHeight;
   if (pixels_per_pixel <= kMaxSupersampling) return source;
-  const double half = double(pose.eye_distance);  // the corners are 0.9 eye distances away
-  const int side = 2 * kMouthHeight * 2;          // leaves two pixels for each of the crop
-  const PictureRegion region{pose.anchor.x - half, pose.anchor.y - half, 2 * half, 2 * half};
-  source.shrunk = resample(luma, region, side, side);
+  source.scale = pixels_per_pixel / kShrunkPixels;
+  // Half of the upright rectangle around the turned crop, and what interpolation reaches beyond.
+  const double cosine = std::abs(std::cos(double(pose.angle)));
+  const double sine = std::abs(std::sin(double(pose.angle)));
+  const auto half_of = [](double extent) {
+    return static_cast<int>(std::ceil(extent * kShrunkPixels / 2)) + 2;
+  };
+  const int columns = half_of(kMouthWidth * cosine + kMouthHeight * sine);
+  const int rows = half_of(kMouthWidth * sine + kMouthHeight * cosine);
+  const PictureRegion region{pose.anchor.x - columns * source.scale,
+                             pose.anchor.y - rows * source.scale, 2 * columns * source.scale,
+                             2 * rows * source.scale};
+  source.shrunk = resample(luma, region, 2 * rows, 2 * columns);
   source.luma = source.shrunk.view();
   source.origin_x = region.x;
   source.origin_y = region.y;
-  source.scale = region.width / side;
   return source;
 }
 

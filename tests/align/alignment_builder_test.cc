@@ -249,6 +249,18 @@ TEST(AlignmentBuilder, NineTicksAreTooShortAndTenAreNot) {
   EXPECT_EQ(empty.finish(good_context()).status, AlignmentStatus::kTooShort);
 }
 
+TEST(AlignmentBuilder, GlimpsesOfAFaceAreNoFace) {
+  const SyncEvidence brief = make_evidence(track_with_lag(20, 9));
+  MeasurementContext context = good_context();
+  context.pictures = 120;
+  context.pictures_with_face = 59;
+  const Alignment glimpse = align(brief, options_for_tests(), context);
+  EXPECT_EQ(glimpse.status, AlignmentStatus::kNoFace);
+  EXPECT_TRUE(contains(glimpse.reason, "59 of 120 pictures")) << glimpse.reason;
+  context.pictures_with_face = 60;  // in view, but without sound: there is too little of that
+  EXPECT_EQ(align(brief, options_for_tests(), context).status, AlignmentStatus::kTooShort);
+}
+
 TEST(AlignmentBuilder, TimelineFollowsAChange) {
   SyntheticTrack track = track_with_lag(0, 500);  // 20 s
   track.noise = 0.5;

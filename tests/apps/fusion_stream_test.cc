@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "av_fusion/core/error.h"
+#include "av_fusion/fusion_runner_internal.h"
 #include "av_fusion/fusion_stream_internal.h"
 
 namespace av_fusion {
@@ -267,6 +268,68 @@ TEST_F(FusionStreamTest, WithoutFacesNothingComesOut) {
   stream.finish_video();
   stream.finish_audio();
   EXPECT_TRUE(rows_.empty());
+}
+
+// ---- On a thread of its own
+
+TEST_F(FusionStreamTest, ARunnerGivesTheSameNumbersOnAnyThread) {
+  const Face face = make_face(0, 3, 300);
+  const Tensor<float> mel = make_mel(lead_frames() + 4 * 303 + kWidth + geometry().audio_future);
+  FusionStream::Options options;
+  options.width = kWidth;
+  for (const bool on_own_thread : {false, true}) {
+    SCOPED_TRACE(on_own_thread);
+    rows_.clear();
+    FusionStream stream(model_, context_, options, collect(), "test");
+    FusionRunner runner(stream, on_own_thread);
+    for (std::int64_t row = 0; row < 300; ++row) {
+      runner.run(FusionRunner::Mouths{chunk_of(face, row, row + 1), kGrid});
+      runner.run(FusionRunner::AdvanceTo{face.first_tick + row});
+    }
+    runner.run(FusionRunner::FinishVideo{});
+    runner.run(FusionRunner::Audio{mel.clone()});
+    runner.run(FusionRunner::FinishAudio{});
+    runner.finish();
+    expect_whole_file_numbers(face, mel);
+  }
+}
+
+TEST_F(FusionStreamTest, WhatFailsOnTheOtherThreadReachesTheCaller) {
+  const Face face = make_face(0, 0, 500);
+  const Tensor<float> mel = make_mel(lead_frames() + 4 * 500 + kWidth);
+  FusionStream::Options options;
+  options.width = kWidth;
+  for (const bool at_the_end : {false, true}) {
+    SCOPED_TRACE(at_the_end);
+    FusionStream stream(
+        model_, context_, options,
+        {.evidence = [](const FusedTicks&) { throw Error(ErrorCode::kInternal, "sink", "full"); },
+         .end_track = [](int) {}},
+        "test");
+    FusionRunner runner(stream, true);
+    runner.run(FusionRunner::Audio{mel.clone()});
+    const auto drive = [&] {
+      runner.run(FusionRunner::Mouths{chunk_of(face, 0, 500), kGrid});
+      runner.run(FusionRunner::FinishVideo{});
+      while (!at_the_end) runner.run(FusionRunner::AdvanceTo{500});
+      runner.finish();
+    };
+    try {
+      drive();
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.context(), "sink");
+    }
+  }
+}
+
+TEST_F(FusionStreamTest, ARunnerThatIsGivenUpDropsWhatWaits) {
+  const Face face = make_face(0, 0, 400);
+  FusionStream::Options options;
+  options.width = kWidth;
+  FusionStream stream(model_, context_, options, collect(), "test");
+  FusionRunner runner(stream, true);
+  runner.run(FusionRunner::Mouths{chunk_of(face, 0, 400), kGrid});
 }
 
 }  // namespace

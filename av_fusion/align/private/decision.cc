@@ -28,12 +28,14 @@ std::optional<Decision> find_obstacle(const MeasurementContext& context,
     return not_measured(Status::kTooShort, "the input has " + pictures + " pictures, " +
                                                std::to_string(options.min_ticks) + " are needed");
   }
-  if (context.pictures_with_face < options.min_ticks) {
-    return not_measured(Status::kNoFace, "a face was seen in " +
-                                             std::to_string(context.pictures_with_face) + " of " +
-                                             pictures + " pictures");
-  }
+  const std::string seen = "a face was seen in " + std::to_string(context.pictures_with_face) +
+                           " of " + pictures + " pictures";
+  if (context.pictures_with_face < options.min_ticks) return not_measured(Status::kNoFace, seen);
   if (valid_ticks < options.min_ticks) {
+    // Short for want of a face, not of time: a glimpse, or a pattern that looked like one.
+    if (2 * context.pictures_with_face < context.pictures) {
+      return not_measured(Status::kNoFace, seen + ", too briefly each time");
+    }
     return not_measured(Status::kTooShort, "a mouth was in view together with sound for " +
                                                seconds_text(options.tick_hop * valid_ticks) + ", " +
                                                seconds_text(options.tick_hop * options.min_ticks) +

@@ -6,6 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 namespace av_fusion {
 namespace {
@@ -14,7 +19,8 @@ using Point = FaceLandmarks::Point;
 
 constexpr int kFileVersion = 1;
 constexpr unsigned long kMostLevels = 1000, kMostTrees = 60'000, kMostPixels = 60'000;
-constexpr float kLargestInteger = 32767;  // the sum over the trees of a level fits in 32 bits
+constexpr int kLargestByte = 127;
+constexpr int kLargestFactor = 256;  // the sum over the trees of a level fits in 32 bits
 constexpr std::size_t kTreesAhead = 16;
 constexpr std::size_t kCacheLineBytes = 64;
 // A face much wider than this is read in squares of pixels, as if it were about so wide.
@@ -49,6 +55,35 @@ Point similarity(const std::vector<Point>& from, const std::vector<Point>& to) {
   return {along / square, across / square};
 }
 
+struct ScaledLeaf {
+  const std::int8_t* bytes = nullptr;
+  std::int16_t factor = 0;
+};
+
+/// Adds two leaves to `sums`.
+void add_two(const ScaledLeaf& a, const ScaledLeaf& b, std::vector<std::int32_t>& sums) {
+  std::int32_t* const sum = sums.data();
+  const std::size_t size = sums.size();
+  std::size_t i = 0;
+#ifdef __SSE2__
+  const auto words = [](const std::int8_t* bytes) {
+    const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes));
+    return _mm_srai_epi16(_mm_unpacklo_epi8(eight, eight), 8);
+  };
+  const auto add = [](std::int32_t* to, __m128i four) {
+    auto* const place = reinterpret_cast<__m128i*>(to);
+    _mm_storeu_si128(place, _mm_add_epi32(_mm_loadu_si128(place), four));
+  };
+  const __m128i factors = _mm_unpacklo_epi16(_mm_set1_epi16(a.factor), _mm_set1_epi16(b.factor));
+  for (; i + 8 <= size; i += 8) {
+    const __m128i left = words(a.bytes + i), right = words(b.bytes + i);
+    add(sum + i, _mm_madd_epi16(_mm_unpacklo_epi16(left, right), factors));
+    add(sum + i + 4, _mm_madd_epi16(_mm_unpackhi_epi16(left, right), factors));
+  }
+#endif
+  for (; i < size; ++i) sum[i] += a.factor * a.bytes[i] + b.factor * b.bytes[i];
+}
+
 /// Reads a picture at places given in units of a face box.
 class FaceSampler {
  public:
@@ -63,19 +98,26 @@ class FaceSampler {
 
   Point to_picture(Point at) const { return {left_ + scale_x_ * at.x, top_ + scale_y_ * at.y}; }
 
-  float operator()(Point at) const {
+  /// The nearest place in the picture. What lies there is on its way to the processor afterwards.
+  Point find(Point at) const {
     Point place = to_picture(at);
     place.x = std::clamp(place.x, 0.0F, static_cast<float>(luma_.dim(1)));
     place.y = std::clamp(place.y, 0.0F, static_cast<float>(luma_.dim(0)));
-    return block_ > 1 ? average(place) : interpolate(place);
+    __builtin_prefetch(address(static_cast<int>(place.x), static_cast<int>(place.y)));
+    return place;
   }
 
+  /// What a place that was found looks like.
+  float read(Point place) const { return block_ > 1 ? average(place) : interpolate(place); }
+
  private:
-  float pixel(int x, int y) const {
+  const std::uint8_t* address(int x, int y) const {
     const int column = std::clamp(x, 0, static_cast<int>(luma_.dim(1)) - 1);
     const int row = std::clamp(y, 0, static_cast<int>(luma_.dim(0)) - 1);
-    return static_cast<float>(luma_.data()[row * luma_.strides()[0] + column]);
+    return luma_.data() + row * luma_.strides()[0] + column;
   }
+
+  float pixel(int x, int y) const { return static_cast<float>(*address(x, y)); }
 
   float interpolate(Point place) const {
     const float x = std::floor(place.x - 0.5F), y = std::floor(place.y - 0.5F);
@@ -150,12 +192,28 @@ ShapeForest::Level ShapeForest::read_trees(std::istream& stream) {
     if (!std::isfinite(value)) refuse();
     largest = std::max(largest, std::abs(value));
   }
-  level.leaf_unit = largest / kLargestInteger;
-  level.first_leaf = leaves_.size();
-  for (const float value : values) {
-    leaves_.push_back(static_cast<std::int16_t>(std::lround(value / level.leaf_unit)));
+  level.leaf_unit = largest / (kLargestByte * kLargestFactor);
+  level.first_leaf = leaf_factors_.size();
+  const std::size_t size = 2 * num_points();
+  for (std::size_t at = 0; at < values.size(); at += size) {
+    add_leaf({values.data() + at, size}, level.leaf_unit);
   }
   return level;
+}
+
+/// In multiples of `unit` times the least power of two with which bytes suffice.
+void ShapeForest::add_leaf(std::span<const float> values, float unit) {
+  float largest = 0;
+  for (const float value : values) largest = std::max(largest, std::abs(value) / unit);
+  int factor = 1;
+  while (factor < kLargestFactor && largest > static_cast<float>(kLargestByte * factor))
+    factor *= 2;
+  leaf_factors_.push_back(static_cast<std::int16_t>(factor));
+  for (const float value : values) {
+    const long byte = std::lround(value / (unit * static_cast<float>(factor)));
+    leaves_.push_back(
+        static_cast<std::int8_t>(std::clamp<long>(byte, -kLargestByte, kLargestByte)));
+  }
 }
 
 void ShapeForest::read_probes(std::istream& stream) {
@@ -187,8 +245,8 @@ std::size_t ShapeForest::num_trees(const Level& level) const {
   return level.splits.size() / level.splits_per_tree;
 }
 
-const std::int16_t* ShapeForest::find_leaf(const Level& level, std::size_t tree,
-                                           const float* pixels) const {
+std::size_t ShapeForest::find_leaf(const Level& level, std::size_t tree,
+                                   const float* pixels) const {
   const Split* const splits = level.splits.data() + tree * level.splits_per_tree;
   std::size_t node = 0;
   while (node < level.splits_per_tree) {
@@ -196,8 +254,7 @@ const std::int16_t* ShapeForest::find_leaf(const Level& level, std::size_t tree,
     const bool is_left = pixels[split.first] - pixels[split.second] > split.threshold;
     node = 2 * node + (is_left ? 1 : 2);
   }
-  const std::size_t leaf = tree * (level.splits_per_tree + 1) + node - level.splits_per_tree;
-  return leaves_.data() + level.first_leaf + leaf * 2 * num_points();
+  return level.first_leaf + tree * (level.splits_per_tree + 1) + node - level.splits_per_tree;
 }
 
 /// Adds the leaf of every tree to `shape`, while the leaves of the next trees are on their way.
@@ -206,19 +263,21 @@ void ShapeForest::add_trees(const Level& level, const std::vector<float>& pixels
   const std::size_t size = 2 * num_points();
   const std::size_t trees = num_trees(level);
   std::vector<std::int32_t> sums(size);
-  std::int32_t* const sum = sums.data();
-  std::array<const std::int16_t*, kTreesAhead> ahead{};
-  for (std::size_t step = 0; step < trees + kTreesAhead; ++step) {
-    const std::int16_t*& slot = ahead[step % kTreesAhead];
-    if (step >= kTreesAhead) {
-      const std::int16_t* const leaf = slot;
-      for (std::size_t i = 0; i < size; ++i) sum[i] += leaf[i];
+  std::array<ScaledLeaf, kTreesAhead> now, next;
+  std::size_t ready = 0;  // of `now`
+  for (std::size_t tree = 0; tree < trees + kTreesAhead; tree += kTreesAhead) {
+    const std::size_t count = std::min(kTreesAhead, trees - std::min(tree, trees));
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t leaf = find_leaf(level, tree + i, pixels.data());
+      next[i] = {leaves_.data() + leaf * size, leaf_factors_[leaf]};
+      for (std::size_t byte = 0; byte < size; byte += kCacheLineBytes) {
+        __builtin_prefetch(next[i].bytes + byte);
+      }
     }
-    if (step >= trees) continue;
-    slot = find_leaf(level, step, pixels.data());
-    for (std::size_t byte = 0; byte < size * sizeof(*slot); byte += kCacheLineBytes) {
-      __builtin_prefetch(reinterpret_cast<const char*>(slot) + byte);
-    }
+    for (std::size_t i = 0; i + 1 < ready; i += 2) add_two(now[i], now[i + 1], sums);
+    if (ready % 2 == 1) add_two(now[ready - 1], {now[ready - 1].bytes, 0}, sums);
+    std::swap(now, next);
+    ready = count;
   }
   for (std::size_t i = 0; i < shape.size(); ++i) {
     shape[i].x += level.leaf_unit * static_cast<float>(sums[2 * i]);
@@ -230,15 +289,18 @@ std::vector<Point> ShapeForest::locate(TensorView<const std::uint8_t> luma,
                                        const FaceBox& box) const {
   const FaceSampler picture(luma, box);
   std::vector<Point> shape = mean_shape_;
+  std::vector<Point> places;
   std::vector<float> pixels;
   for (const Level& level : levels_) {
     const Point turn = similarity(mean_shape_, shape);
-    pixels.clear();
+    places.clear();
     for (const Probe& probe : level.probes) {
-      pixels.push_back(
-          picture({shape[probe.anchor].x + turn.x * probe.delta.x - turn.y * probe.delta.y,
-                   shape[probe.anchor].y + turn.y * probe.delta.x + turn.x * probe.delta.y}));
+      places.push_back(
+          picture.find({shape[probe.anchor].x + turn.x * probe.delta.x - turn.y * probe.delta.y,
+                        shape[probe.anchor].y + turn.y * probe.delta.x + turn.x * probe.delta.y}));
     }
+    pixels.clear();
+    for (const Point& place : places) pixels.push_back(picture.read(place));
     add_trees(level, pixels, shape);
   }
   for (Point& point : shape) point = picture.to_picture(point);

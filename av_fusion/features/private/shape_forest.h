@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <istream>
+#include <span>
 #include <vector>
 
 #include "av_fusion/core/tensor_view.h"
@@ -16,9 +17,9 @@ namespace av_fusion {
 /// A cascade of regression trees that places points on a face (Kazemi and Sullivan, CVPR 2014),
 /// read from a file of dlib's `shape_predictor`. It does what dlib does, with three differences:
 /// the points are not rounded to whole pixels; pixels are interpolated, or averaged on large faces,
-/// so that size and grain of the picture hardly matter; and leaves are integers in one block that
-/// is fetched ahead, because most of the time goes to waiting for memory. Immutable: one object may
-/// be used by several threads at once.
+/// so that size and grain of the picture hardly matter; and leaves are bytes, with a scale each, in
+/// one block that is fetched ahead, because most of the time goes to waiting for memory. Immutable:
+/// one object may be used by several threads at once.
 class ShapeForest {
  public:
   using Point = FaceLandmarks::Point;
@@ -49,20 +50,22 @@ class ShapeForest {
     std::vector<Probe> probes;
     std::size_t splits_per_tree = 0;
     std::vector<Split> splits;   // tree by tree, each from the root down
-    std::size_t first_leaf = 0;  // index in `leaves_`; tree by tree, x and y for each point
+    std::size_t first_leaf = 0;  // tree by tree
     float leaf_unit = 0;
   };
 
   Level read_trees(std::istream& stream);
+  void add_leaf(std::span<const float> values, float unit);
   void read_probes(std::istream& stream);
   std::size_t num_trees(const Level& level) const;
-  const std::int16_t* find_leaf(const Level& level, std::size_t tree, const float* pixels) const;
+  std::size_t find_leaf(const Level& level, std::size_t tree, const float* pixels) const;
   void add_trees(const Level& level, const std::vector<float>& pixels,
                  std::vector<Point>& shape) const;
 
   std::vector<Point> mean_shape_;  // in units of the face box
   std::vector<Level> levels_;
-  std::vector<std::int16_t, LargePageAllocator<std::int16_t>> leaves_;
+  std::vector<std::int8_t, LargePageAllocator<std::int8_t>> leaves_;  // x and y for each point
+  std::vector<std::int16_t> leaf_factors_;  // of each leaf: what its bytes are multiples of
 };
 
 }  // namespace av_fusion
