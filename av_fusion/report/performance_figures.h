@@ -14,7 +14,7 @@ struct PerformanceFigures {
   int threads = 0;
   std::optional<double> peak_rss_mb;  ///< of the process, in 10^6 bytes
   StageTimes stages = {};             ///< of the calling thread; decoding elsewhere counts
-                                      ///< as far as it was waited for
+                                      ///< as far as it was waited for, the network there not
 };
 
 }  // namespace av_fusion

@@ -1,9 +1,10 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "av_fusion/aligner.h"
@@ -113,6 +114,25 @@ TEST_F(Fast, ProgressCountsAllPartsAndMayCancel) {
   const AlignmentRun stopped = run(options);
   EXPECT_TRUE(stopped.cancelled);
   EXPECT_EQ(stopped.alignment.parts.size(), 2U);
+}
+
+TEST_F(Fast, ARemarkThatEveryPartGivesRiseToIsMadeOnce) {
+  // The down-mix of opposite channels is silent, which is worth a remark.
+  const std::string film =
+      folder_.make("antiphase.mkv", {"-i", film_, "-t", "130", "-c:v", "copy", "-af",
+                                     "pan=stereo|c0=c0|c1=-1*c0", "-c:a", "pcm_s16le"});
+  std::vector<std::string> remarks;
+  AlignerOptions options;
+  options.fast = true;
+  options.log = [&](LogLevel, std::string_view text) { remarks.emplace_back(text); };
+  const AlignmentRun run = Aligner(options).align(MediaSource::from_path(film));
+  EXPECT_EQ(run.alignment.parts.size(), 4U);
+  EXPECT_EQ(run.input.audio->channel, "difference");
+  EXPECT_EQ(std::count_if(remarks.begin(), remarks.end(),
+                          [](const std::string& remark) {
+                            return remark.find("difference") != std::string::npos;
+                          }),
+            1);
 }
 
 TEST_F(Fast, WhatCannotSeekIsAnalysedWhole) {

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <random>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -324,12 +326,30 @@ TEST_F(FusionStreamTest, WhatFailsOnTheOtherThreadReachesTheCaller) {
 }
 
 TEST_F(FusionStreamTest, ARunnerThatIsGivenUpDropsWhatWaits) {
-  const Face face = make_face(0, 0, 400);
+  constexpr std::int64_t kCalls = 60;
+  const Face face = make_face(0, 0, 10 * kCalls);
+  const Tensor<float> mel = make_mel(lead_frames() + 40 * kCalls + kWidth + 100);
   FusionStream::Options options;
   options.width = kWidth;
-  FusionStream stream(model_, context_, options, collect(), "test");
-  FusionRunner runner(stream, true);
-  runner.run(FusionRunner::Mouths{chunk_of(face, 0, 400), kGrid});
+  options.video_chunk = options.fuse_chunk = 10;
+  int chunks = 0;
+  FusionStream stream(model_, context_, options,
+                      {.evidence =
+                           [&](const FusedTicks&) {
+                             ++chunks;
+                             std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                           },
+                       .end_track = [](int) {}},
+                      "test");
+  {
+    FusionRunner runner(stream, true);
+    runner.run(FusionRunner::Audio{mel.clone()});
+    runner.run(FusionRunner::FinishAudio{});
+    for (std::int64_t i = 0; i < kCalls; ++i) {
+      runner.run(FusionRunner::Mouths{chunk_of(face, 10 * i, 10 * i + 10), kGrid});
+    }
+  }
+  EXPECT_LT(chunks, kCalls / 2);
 }
 
 }  // namespace
