@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <set>
 #include <string>
 #include <string_view>
@@ -133,6 +134,20 @@ TEST_F(Fast, ARemarkThatEveryPartGivesRiseToIsMadeOnce) {
                             return remark.find("difference") != std::string::npos;
                           }),
             1);
+}
+
+TEST_F(Fast, CountsThePicturesOfAllParts) {
+  const std::string film = folder_.make(
+      "pattern.mkv", {"-f", "lavfi", "-i", "testsrc=size=160x120:rate=25", "-f", "lavfi", "-i",
+                      "sine=frequency=300:sample_rate=16000", "-t", "130", "-c:a", "pcm_s16le"});
+  AlignerOptions options;
+  options.fast = true;
+  const Alignment answer = Aligner(options).align(MediaSource::from_path(film)).alignment;
+  EXPECT_EQ(answer.status, AlignmentStatus::kNoFace);
+  int pictures = 0;
+  ASSERT_EQ(std::sscanf(answer.reason.c_str(), "a face was seen in 0 of %d", &pictures), 1)
+      << answer.reason;
+  EXPECT_NEAR(pictures, 4 * 12 * 25, 8);
 }
 
 TEST_F(Fast, WhatCannotSeekIsAnalysedWhole) {
