@@ -109,6 +109,24 @@ Tensor<std::uint8_t> scaled(const Tensor<std::uint8_t>& luma, double scale) {
                   static_cast<int>(width * scale));
 }
 
+/// Turned about the middle, border pixels repeated.
+Tensor<std::uint8_t> turned(const Tensor<std::uint8_t>& luma, double degrees) {
+  constexpr double kPi = 3.14159265358979323846;
+  const double cosine = std::cos(degrees * kPi / 180), sine = std::sin(degrees * kPi / 180);
+  const std::int64_t height = luma.dim(0), width = luma.dim(1);
+  Tensor<std::uint8_t> result(luma.shape());
+  for (std::int64_t y = 0; y < height; ++y) {
+    for (std::int64_t x = 0; x < width; ++x) {
+      const double dx = double(x) - double(width) / 2, dy = double(y) - double(height) / 2;
+      const auto from_x = std::lround(double(width) / 2 + cosine * dx + sine * dy);
+      const auto from_y = std::lround(double(height) / 2 - sine * dx + cosine * dy);
+      result.view()(y, x) = luma.view()(std::clamp<std::int64_t>(from_y, 0, height - 1),
+                                        std::clamp<std::int64_t>(from_x, 0, width - 1));
+    }
+  }
+  return result;
+}
+
 double mean_difference(const Tensor<std::uint8_t>& a, const Tensor<std::uint8_t>& b) {
   double sum = 0;
   for (std::int64_t i = 0; i < a.num_elements(); ++i) sum += std::abs(a.data()[i] - b.data()[i]);
@@ -149,6 +167,22 @@ TEST_F(RealClip, IsConfirmedByALookNearby) {
     EXPECT_GT(intersection_over_union(near[0], whole[0]), 0.6) << scale;
     expected.x += 3 * expected.width;
     EXPECT_TRUE(detector->detect_near(luma.view(), expected).empty()) << scale;
+  }
+}
+
+// dlib's detector has filters of their own for tilted heads; the look nearby tries one at a time.
+TEST_F(RealClip, IsConfirmedNearbyHoweverTheHeadIsTilted) {
+  const auto detector = make_dlib_face_detector();
+  const Tensor<std::uint8_t>& luma = frames_.at(10).luma;
+  for (const double degrees : {0.0, 27.0, 0.0, -27.0}) {
+    SCOPED_TRACE(degrees);
+    const Tensor<std::uint8_t> tilted = turned(luma, degrees);
+    const auto whole = detector->detect(tilted.view());
+    ASSERT_EQ(whole.size(), 1U);
+    const auto near = detector->detect_near(tilted.view(), whole[0]);
+    ASSERT_EQ(near.size(), 1U);
+    EXPECT_GT(near[0].score, 0.5F * whole[0].score);
+    EXPECT_GT(intersection_over_union(near[0], whole[0]), 0.6);
   }
 }
 

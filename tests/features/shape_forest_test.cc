@@ -21,7 +21,7 @@ using Shape2d = dlib::matrix<float, 0, 1>;
 constexpr int kPoints = 7;
 constexpr unsigned long kPixels = 40;
 
-/// A predictor with random trees: three levels of ten, each eight leaves.
+/// A predictor with random trees: three levels of eleven, each eight leaves.
 class MadePredictor {
  public:
   explicit MadePredictor(unsigned seed) : random_(seed) {
@@ -31,7 +31,7 @@ class MadePredictor {
       for (unsigned long i = 0; i < kPixels; ++i) {
         pixels[level].push_back({between(0, 1), between(0, 1)});
       }
-      for (int tree = 0; tree < 10; ++tree) forests[level].push_back(make_tree());
+      for (int tree = 0; tree < 11; ++tree) forests[level].push_back(make_tree());
     }
     Shape2d mean(2 * kPoints);
     for (float& value : mean) value = between(0.1F, 0.9F);
