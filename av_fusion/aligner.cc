@@ -311,8 +311,8 @@ Aligner::Impl::Reading Aligner::Impl::read_parts(
     if (options_.progress) options.progress = progress_after(result.length, plan);
     MediaReader reader = open(source, options, relay);
     const Reading one = read(reader, relay, source.name(), options, evidence);
-    add_part(one.input, result.parts.empty(), result.input);
-    result.parts.push_back(part);
+    add_part(one.input, &part == &plan.front(), result.input);
+    if (one.length.us > 0) result.parts.push_back(part);  // the file may end before
     result.length = result.length + one.length;
     result.cancelled = one.cancelled;
     const bool is_enough =

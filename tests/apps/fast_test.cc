@@ -150,6 +150,18 @@ TEST_F(Fast, CountsThePicturesOfAllParts) {
   EXPECT_NEAR(pictures, 4 * 12 * 25, 8);
 }
 
+TEST_F(Fast, PartsBehindTheEndOfATruncatedFileAreNotThere) {
+  const std::string content = test::read_file(film_);
+  const std::string cut = folder_.write("cut.mkv", content.substr(0, content.size() * 6 / 10));
+  AlignerOptions options;
+  options.fast = true;
+  const AlignmentRun run = Aligner(options).align(MediaSource::from_path(cut));
+  EXPECT_EQ(run.alignment.status, AlignmentStatus::kMeasured);
+  EXPECT_TRUE(run.input.truncated);
+  EXPECT_GE(run.alignment.parts.size(), 4U) << "there are enough before the end";
+  EXPECT_LT(run.alignment.parts.back().start.seconds(), 0.65 * kLengthS);
+}
+
 TEST_F(Fast, WhatCannotSeekIsAnalysedWhole) {
   AlignerOptions options;
   options.fast = true;
