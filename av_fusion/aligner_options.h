@@ -32,8 +32,8 @@ struct AlignerOptions {
   std::optional<MediaDuration> duration;
   /// A quick answer on a long file: analyses parts of 12 s spread over it instead of all of it, at
   /// least one in each quarter, until the offset is all but certain and `tolerance` is decided
-  /// (without one: the interval is at most 80 ms wide), and no more than an eighth of it.
-  /// `Alignment::parts` tells which; offset, interval and confidence are those of what was
+  /// (without one: the interval is at most 80 ms wide), and no more than an eighth of it (or four
+  /// parts). `Alignment::parts` tells which; offset, interval and confidence are those of what was
   /// analysed, so a change between two parts stays unseen. Files under two minutes, files of
   /// unknown length and sources that cannot seek are analysed whole.
   bool fast = false;

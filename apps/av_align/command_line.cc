@@ -132,10 +132,9 @@ void add_analysis_options(CLI::App& app, CommandLine& line) {
     options.duration = MediaDuration::from_seconds(parse_number<double>(
         "--duration", text, kShortestPartS, kLongestFileS, "from 0.001 to 1000000 (s)"));
   });
-  app.add_flag(
-      "--fast", options.fast,
-      "Analyse parts of 12 s spread over a file of two minutes or more, at least four and at "
-      "most an eighth of it, until the offset is sure and the tolerance decided");
+  app.add_flag("--fast", options.fast,
+               "Analyse parts of 12 s spread over a file of two minutes or more, at least four, "
+               "else at most an eighth of it, until the offset is sure and the tolerance decided");
 }
 
 void add_stream_options(CLI::App& app, CommandLine& line) {
