@@ -1,11 +1,10 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
-#include <dlib/serialize.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -75,7 +74,7 @@ std::shared_ptr<const FaceLandmarker> make_dlib_face_landmarker(const std::strin
     std::ifstream stream(file, std::ios::binary);
     if (!stream) throw Error(ErrorCode::kIo, kContext, "cannot open \"" + file + "\"");
     forest = ShapeForest::read(stream);
-  } catch (const dlib::serialization_error& error) {
+  } catch (const std::invalid_argument& error) {
     throw Error(ErrorCode::kCorruptData, kContext,
                 "\"" + file + "\" is not a landmark model of dlib: " + error.what());
   }

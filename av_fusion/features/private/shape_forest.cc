@@ -1,11 +1,10 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #include "av_fusion/features/private/shape_forest.h"
 
-#include <dlib/image_processing/shape_predictor.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 
 #ifdef __SSE2__
@@ -18,7 +17,8 @@ namespace {
 using Point = FaceLandmarks::Point;
 
 constexpr int kFileVersion = 1;
-constexpr unsigned long kMostLevels = 1000, kMostTrees = 60'000, kMostPixels = 60'000;
+constexpr std::int64_t kMostLevels = 1000, kMostTrees = 60'000, kMostPixels = 60'000;
+constexpr std::int64_t kMostPoints = 10'000, kMostSplits = 60'000;
 constexpr int kLargestByte = 127;
 constexpr int kLargestFactor = 256;  // the sum over the trees of a level fits in 32 bits
 constexpr std::size_t kTreesAhead = 16;
@@ -26,13 +26,38 @@ constexpr std::size_t kCacheLineBytes = 64;
 // A face much wider than this is read in squares of pixels, as if it were about so wide.
 constexpr float kFaceWidthPx = 256;
 
-[[noreturn]] void refuse() { throw dlib::serialization_error("a number in it makes no sense"); }
+[[noreturn]] void refuse() { throw std::invalid_argument("a number in it makes no sense"); }
 
-unsigned long read_count(std::istream& stream, unsigned long most) {
-  unsigned long count = 0;
-  dlib::deserialize(count, stream);
-  if (count == 0 || count > most) refuse();
-  return count;
+std::size_t read_count(DlibNumbers& numbers, std::int64_t most) {
+  const std::int64_t count = numbers.read_integer();
+  if (count < 1 || count > most) refuse();
+  return static_cast<std::size_t>(count);
+}
+
+/// A number below `limit`.
+std::uint16_t read_index(DlibNumbers& numbers, std::size_t limit) {
+  const std::int64_t index = numbers.read_integer();
+  if (index < 0 || static_cast<std::size_t>(index) >= limit) refuse();
+  return static_cast<std::uint16_t>(index);
+}
+
+/// The height of a matrix of one column. dlib writes both sizes negative, or neither long ago.
+std::size_t read_column_size(DlibNumbers& numbers, std::int64_t most) {
+  const std::int64_t rows = std::abs(numbers.read_integer());
+  if (std::abs(numbers.read_integer()) != 1 || rows < 1 || rows > most) refuse();
+  return static_cast<std::size_t>(rows);
+}
+
+/// `std::floor`, which calls the C library where the processor is not known to have SSE4.1.
+int floor_of(float value) {
+  const int whole = static_cast<int>(value);
+  return whole - (value < static_cast<float>(whole) ? 1 : 0);
+}
+
+float largest_of(std::span<const float> values) {
+  float largest = 0;
+  for (const float value : values) largest = std::max(largest, std::abs(value));
+  return largest;
 }
 
 /// The turn and scale (cosine and sine times the scale) that map the differences between the points
@@ -89,7 +114,10 @@ class FaceSampler {
  public:
   FaceSampler(TensorView<const std::uint8_t> luma, const FaceBox& box)
       : luma_(luma),
+        width_(static_cast<int>(luma.dim(1))),
+        height_(static_cast<int>(luma.dim(0))),
         block_(std::clamp(static_cast<int>(std::lround(box.width / kFaceWidthPx)), 1, 64)),
+        weight_(1.0F / static_cast<float>(block_ * block_)),
         // dlib's boxes end with the centres of their outer pixels.
         scale_x_(box.width * (1 - 1 / kFaceWidthPx)),
         scale_y_(box.height * (1 - 1 / kFaceWidthPx)),
@@ -101,8 +129,8 @@ class FaceSampler {
   /// The nearest place in the picture. What lies there is on its way to the processor afterwards.
   Point find(Point at) const {
     Point place = to_picture(at);
-    place.x = std::clamp(place.x, 0.0F, static_cast<float>(luma_.dim(1)));
-    place.y = std::clamp(place.y, 0.0F, static_cast<float>(luma_.dim(0)));
+    place.x = std::clamp(place.x, 0.0F, static_cast<float>(width_));
+    place.y = std::clamp(place.y, 0.0F, static_cast<float>(height_));
     __builtin_prefetch(address(static_cast<int>(place.x), static_cast<int>(place.y)));
     return place;
   }
@@ -112,89 +140,94 @@ class FaceSampler {
 
  private:
   const std::uint8_t* address(int x, int y) const {
-    const int column = std::clamp(x, 0, static_cast<int>(luma_.dim(1)) - 1);
-    const int row = std::clamp(y, 0, static_cast<int>(luma_.dim(0)) - 1);
+    const int column = std::clamp(x, 0, width_ - 1), row = std::clamp(y, 0, height_ - 1);
     return luma_.data() + row * luma_.strides()[0] + column;
   }
 
-  float pixel(int x, int y) const { return static_cast<float>(*address(x, y)); }
+  /// Whether the square of so many pixels is in the picture as a whole.
+  bool contains(int left, int top, int side) const {
+    return left >= 0 && top >= 0 && left + side <= width_ && top + side <= height_;
+  }
 
   float interpolate(Point place) const {
-    const float x = std::floor(place.x - 0.5F), y = std::floor(place.y - 0.5F);
-    const float right = place.x - 0.5F - x, below = place.y - 0.5F - y;
-    const int column = static_cast<int>(x), row = static_cast<int>(y);
-    const float upper = pixel(column, row) * (1 - right) + pixel(column + 1, row) * right;
-    const float lower = pixel(column, row + 1) * (1 - right) + pixel(column + 1, row + 1) * right;
+    const int column = floor_of(place.x - 0.5F), row = floor_of(place.y - 0.5F);
+    const float right = place.x - 0.5F - static_cast<float>(column);
+    const float below = place.y - 0.5F - static_cast<float>(row);
+    const std::uint8_t* const corner = address(column, row);
+    const bool is_inside = contains(column, row, 2);
+    const std::ptrdiff_t stride = luma_.strides()[0];
+    const float upper_left = *corner;
+    const float upper_right = is_inside ? corner[1] : *address(column + 1, row);
+    const float lower_left = is_inside ? corner[stride] : *address(column, row + 1);
+    const float lower_right = is_inside ? corner[stride + 1] : *address(column + 1, row + 1);
+    const float upper = upper_left * (1 - right) + upper_right * right;
+    const float lower = lower_left * (1 - right) + lower_right * right;
     return upper * (1 - below) + lower * below;
   }
 
   float average(Point place) const {
-    const auto half = static_cast<float>(block_) / 2;
-    const int left = static_cast<int>(std::lround(place.x - half));
-    const int top = static_cast<int>(std::lround(place.y - half));
-    float sum = 0;
+    const float half = static_cast<float>(block_ - 1) / 2;
+    const int left = floor_of(place.x - half), top = floor_of(place.y - half);
+    const bool is_inside = contains(left, top, block_);
+    int sum = 0;
     for (int y = top; y < top + block_; ++y) {
-      for (int x = left; x < left + block_; ++x) sum += pixel(x, y);
+      const std::uint8_t* const row = address(left, y);
+      for (int x = 0; x < block_; ++x) sum += is_inside ? row[x] : *address(left + x, y);
     }
-    return sum / static_cast<float>(block_ * block_);
+    return static_cast<float>(sum) * weight_;
   }
 
   TensorView<const std::uint8_t> luma_;
+  int width_, height_;
   int block_;
+  float weight_;
   float scale_x_, scale_y_, left_, top_;
 };
 
 }  // namespace
 
 ShapeForest ShapeForest::read(std::istream& stream) {
-  int version = 0;
-  dlib::deserialize(version, stream);
-  if (version != kFileVersion) refuse();
-  dlib::matrix<float, 0, 1> mean;
-  dlib::deserialize(mean, stream);
-  if (mean.size() < 4 || mean.size() % 2 != 0) refuse();
+  DlibNumbers numbers(stream);
+  if (numbers.read_integer() != kFileVersion) refuse();
+  const std::size_t size = read_column_size(numbers, 2 * kMostPoints);
+  if (size < 4 || size % 2 != 0) refuse();
   ShapeForest forest;
-  for (long i = 0; i < mean.size(); i += 2) forest.mean_shape_.push_back({mean(i), mean(i + 1)});
-  const unsigned long levels = read_count(stream, kMostLevels);
-  for (unsigned long i = 0; i < levels; ++i) {
-    forest.levels_.push_back(forest.read_trees(stream));
+  for (std::size_t i = 0; i < size; i += 2) {
+    const float x = numbers.read_float();
+    forest.mean_shape_.push_back({x, numbers.read_float()});
+  }
+  const std::size_t levels = read_count(numbers, kMostLevels);
+  for (std::size_t i = 0; i < levels; ++i) {
+    forest.levels_.push_back(forest.read_trees(numbers));
     if (i == 0) forest.leaves_.reserve(levels * forest.leaves_.size());  // the others are alike
   }
-  forest.read_probes(stream);
+  forest.read_probes(numbers);
   return forest;
 }
 
-/// Tree by tree, so that only one level is ever held as floating point.
-ShapeForest::Level ShapeForest::read_trees(std::istream& stream) {
-  const unsigned long trees = read_count(stream, kMostTrees);
+/// Only one level is ever held as floating point.
+ShapeForest::Level ShapeForest::read_trees(DlibNumbers& numbers) {
+  const std::size_t trees = read_count(numbers, kMostTrees);
+  const std::size_t size = 2 * num_points();
   Level level;
   std::vector<float> values;
-  for (unsigned long i = 0; i < trees; ++i) {
-    dlib::impl::regression_tree tree;
-    deserialize(tree, stream);
-    if (i == 0) level.splits_per_tree = tree.splits.size();
-    const std::size_t leaves = tree.leaf_values.size();
-    const bool is_full = leaves > 1 && (leaves & (leaves - 1)) == 0;
-    if (!is_full || tree.splits.size() != leaves - 1) refuse();
-    if (tree.splits.size() != level.splits_per_tree) refuse();
-    for (const dlib::impl::split_feature& split : tree.splits) {
-      if (std::max(split.idx1, split.idx2) >= kMostPixels) refuse();
-      level.splits.push_back({static_cast<std::uint16_t>(split.idx1),
-                              static_cast<std::uint16_t>(split.idx2), split.thresh});
+  for (std::size_t tree = 0; tree < trees; ++tree) {
+    const std::size_t splits = read_count(numbers, kMostSplits);
+    if (tree == 0) level.splits_per_tree = splits;
+    if (splits != level.splits_per_tree || (splits & (splits + 1)) != 0) refuse();
+    for (std::size_t i = 0; i < splits; ++i) {
+      const std::uint16_t first = read_index(numbers, kMostPixels);
+      const std::uint16_t second = read_index(numbers, kMostPixels);
+      level.splits.push_back({first, second, numbers.read_float()});
     }
-    for (const auto& leaf : tree.leaf_values) {
-      if (static_cast<std::size_t>(leaf.size()) != 2 * num_points()) refuse();
-      values.insert(values.end(), leaf.begin(), leaf.end());
+    if (read_count(numbers, kMostSplits + 1) != splits + 1) refuse();
+    for (std::size_t leaf = 0; leaf <= splits; ++leaf) {
+      if (read_column_size(numbers, 2 * kMostPoints) != size) refuse();
+      for (std::size_t i = 0; i < size; ++i) values.push_back(numbers.read_float());
     }
   }
-  float largest = 1e-30F;
-  for (const float value : values) {
-    if (!std::isfinite(value)) refuse();
-    largest = std::max(largest, std::abs(value));
-  }
-  level.leaf_unit = largest / (kLargestByte * kLargestFactor);
+  level.leaf_unit = std::max(largest_of(values), 1e-30F) / (kLargestByte * kLargestFactor);
   level.first_leaf = leaf_factors_.size();
-  const std::size_t size = 2 * num_points();
   for (std::size_t at = 0; at < values.size(); at += size) {
     add_leaf({values.data() + at, size}, level.leaf_unit);
   }
@@ -203,40 +236,33 @@ ShapeForest::Level ShapeForest::read_trees(std::istream& stream) {
 
 /// In multiples of `unit` times the least power of two with which bytes suffice.
 void ShapeForest::add_leaf(std::span<const float> values, float unit) {
-  float largest = 0;
-  for (const float value : values) largest = std::max(largest, std::abs(value) / unit);
+  const float largest = largest_of(values) / unit;
   int factor = 1;
   while (factor < kLargestFactor && largest > static_cast<float>(kLargestByte * factor))
     factor *= 2;
   leaf_factors_.push_back(static_cast<std::int16_t>(factor));
+  const float scale = 1 / (unit * static_cast<float>(factor));
   for (const float value : values) {
-    const long byte = std::lround(value / (unit * static_cast<float>(factor)));
-    leaves_.push_back(
-        static_cast<std::int8_t>(std::clamp<long>(byte, -kLargestByte, kLargestByte)));
+    const float byte = std::clamp<float>(value * scale, -kLargestByte, kLargestByte);
+    leaves_.push_back(static_cast<std::int8_t>(byte + std::copysign(0.5F, byte)));
   }
 }
 
-void ShapeForest::read_probes(std::istream& stream) {
-  if (read_count(stream, kMostLevels) != levels_.size()) refuse();
+void ShapeForest::read_probes(DlibNumbers& numbers) {
+  if (read_count(numbers, kMostLevels) != levels_.size()) refuse();
   for (Level& level : levels_) {
-    std::vector<unsigned long> anchors;
-    dlib::deserialize(anchors, stream);
-    level.probes.resize(anchors.size());
-    for (std::size_t i = 0; i < anchors.size(); ++i) {
-      if (anchors[i] >= num_points()) refuse();
-      level.probes[i].anchor = anchors[i];
-    }
+    level.probes.resize(read_count(numbers, kMostPixels));
+    for (Probe& probe : level.probes) probe.anchor = read_index(numbers, num_points());
     for (const Split& split : level.splits) {
-      if (std::max(split.first, split.second) >= anchors.size()) refuse();
+      if (std::max(split.first, split.second) >= level.probes.size()) refuse();
     }
   }
-  if (read_count(stream, kMostLevels) != levels_.size()) refuse();
+  if (read_count(numbers, kMostLevels) != levels_.size()) refuse();
   for (Level& level : levels_) {
-    std::vector<dlib::vector<float, 2>> deltas;
-    dlib::deserialize(deltas, stream);
-    if (deltas.size() != level.probes.size()) refuse();
-    for (std::size_t i = 0; i < deltas.size(); ++i) {
-      level.probes[i].delta = {deltas[i].x(), deltas[i].y()};
+    if (read_count(numbers, kMostPixels) != level.probes.size()) refuse();
+    for (Probe& probe : level.probes) {
+      probe.delta.x = numbers.read_float();
+      probe.delta.y = numbers.read_float();
     }
   }
 }

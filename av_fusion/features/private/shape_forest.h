@@ -10,6 +10,7 @@
 #include "av_fusion/core/tensor_view.h"
 #include "av_fusion/features/face_box.h"
 #include "av_fusion/features/face_landmarks.h"
+#include "av_fusion/features/private/dlib_numbers.h"
 #include "av_fusion/features/private/large_page_allocator.h"
 
 namespace av_fusion {
@@ -24,7 +25,7 @@ class ShapeForest {
  public:
   using Point = FaceLandmarks::Point;
 
-  /// Throws `dlib::serialization_error` for anything else than such a file.
+  /// Throws `std::invalid_argument`, which says why, for anything else than such a file.
   static ShapeForest read(std::istream& stream);
 
   std::size_t num_points() const noexcept { return mean_shape_.size(); }
@@ -54,9 +55,9 @@ class ShapeForest {
     float leaf_unit = 0;
   };
 
-  Level read_trees(std::istream& stream);
+  Level read_trees(DlibNumbers& numbers);
   void add_leaf(std::span<const float> values, float unit);
-  void read_probes(std::istream& stream);
+  void read_probes(DlibNumbers& numbers);
   std::size_t num_trees(const Level& level) const;
   std::size_t find_leaf(const Level& level, std::size_t tree, const float* pixels) const;
   void add_trees(const Level& level, const std::vector<float>& pixels,
