@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,7 @@
 #include "av_fusion/core/stage_clock.h"
 #include "av_fusion/core/stage_scope.h"
 #include "av_fusion/describe_input_internal.h"
+#include "av_fusion/features/face_detector.h"
 #include "av_fusion/features/face_landmarker.h"
 #include "av_fusion/features/log_mel.h"
 #include "av_fusion/features/mouth_cropper.h"
@@ -217,7 +219,13 @@ class Aligner::Impl {
 
   std::shared_ptr<const FaceLandmarker> landmarker() const {
     const std::lock_guard lock(landmarker_mutex_);
-    if (!landmarker_) landmarker_ = make_dlib_face_landmarker(options_.face_model.string());
+    if (!landmarker_) {
+      // The first detector of the process unpacks what all share, which takes as long as the file.
+      const auto unpacked =
+          std::async(options_.threads > 1 ? std::launch::async : std::launch::deferred,
+                     [] { static_cast<void>(make_dlib_face_detector()); });
+      landmarker_ = make_dlib_face_landmarker(options_.face_model.string());
+    }
     return landmarker_;
   }
 

@@ -10,21 +10,21 @@
 #include "av_fusion/align_session_internal.h"
 #include "av_fusion/core/error.h"
 #include "av_fusion/core/tensor_pool.h"
+#include "av_fusion/media/audio_resampler.h"
 
 namespace av_fusion {
 namespace {
 
-constexpr std::int64_t kRate = AudioClip::kSampleRateHz;
-constexpr std::int64_t kLongestClip = kRate;  // samples
 constexpr MediaDuration kJitter = MediaDuration::from_ms(20);
 
-MediaDuration length_of(std::int64_t samples) {
-  return {(samples * 1'000'000 + kRate / 2) / kRate};
+/// How long so many samples last, to the nearest microsecond.
+MediaDuration length_of(std::int64_t samples, std::int64_t rate_hz) {
+  return {(samples * 1'000'000 + rate_hz / 2) / rate_hz};
 }
 
 /// The number of samples that begin in `length`; 0 if it is not positive.
-std::int64_t samples_in(MediaDuration length) {
-  return length.us <= 0 ? 0 : (length.us * kRate + 999'999) / 1'000'000;
+std::int64_t samples_in(MediaDuration length, std::int64_t rate_hz) {
+  return length.us <= 0 ? 0 : (length.us * rate_hz + 999'999) / 1'000'000;
 }
 
 float clean(float sample) {
@@ -36,7 +36,9 @@ float clean(float sample) {
 class StreamAligner::Impl {
  public:
   Impl(const Aligner& aligner, const Options& options)
-      : session_(aligner.open_session(options.low_latency, options.keep)) {}
+      : session_(aligner.open_session(options.low_latency, options.keep)),
+        rate_hz_(options.sample_rate_hz),
+        resampler_(rate_hz_) {}
 
   void push_video(MediaTime time, TensorView<const std::uint8_t> luma) {
     check_open();
@@ -62,14 +64,15 @@ class StreamAligner::Impl {
     check_open();
     if (samples.empty()) return;
     begin(time);
-    const bool follows = heard_ > 0 && time - sound_end() < kJitter && sound_end() - time < kJitter;
+    const bool follows =
+        has_sound() && time - sound_end() < kJitter && sound_end() - time < kJitter;
     const MediaTime start = follows ? sound_end() : time;
-    const MediaTime wanted = heard_ > 0 ? sound_end() : start;
+    const MediaTime wanted = has_sound() ? sound_end() : start;
     std::int64_t skip =
-        samples_in(std::max(wanted, session_->silent_until().value_or(wanted)) - start);
+        samples_in(std::max(wanted, session_->silent_until().value_or(wanted)) - start, rate_hz_);
     skip = std::min(skip, std::ssize(samples));
     samples_dropped_ += skip;
-    hear(start + length_of(skip), samples.subspan(static_cast<std::size_t>(skip)));
+    hear(start + length_of(skip, rate_hz_), samples.subspan(static_cast<std::size_t>(skip)));
   }
 
   StreamUpdate poll() const {
@@ -91,9 +94,10 @@ class StreamAligner::Impl {
   Alignment finish() {
     check_open();
     finished_ = true;
+    end_run();
     AlignSession::Ending ending;
     ending.has_video = last_picture_.has_value();
-    ending.has_audio = heard_ > 0;
+    ending.has_audio = has_sound();
     ending.origin = origin_.value_or(MediaTime{});
     ending.samples = heard_;
     session_->close(ending);
@@ -109,35 +113,57 @@ class StreamAligner::Impl {
 
   void begin(MediaTime time) { origin_ = std::min(origin_.value_or(time), time); }
 
-  MediaTime sound_end() const { return run_start_ + length_of(run_samples_); }
+  bool has_sound() const { return run_start_.has_value(); }
+
+  /// Only if `has_sound`.
+  MediaTime sound_end() const {
+    return *run_start_ + length_of(resampler_.num_samples_in(), rate_hz_);
+  }
 
   /// Takes new samples on, those of `time` first. Times count from where the run without a hole
   /// began, so that they do not depend on how it was cut.
   void hear(MediaTime time, std::span<const float> samples) {
     if (samples.empty()) return;
-    if (heard_ == 0 || time != sound_end()) {
+    if (!has_sound() || time != sound_end()) {
+      end_run();
       run_start_ = time;
-      run_samples_ = 0;
+      resampler_ = AudioResampler(rate_hz_);
     }
-    for (std::size_t from = 0; from < samples.size(); from += kLongestClip) {
-      const auto piece =
-          samples.subspan(from, std::min<std::size_t>(kLongestClip, samples.size() - from));
-      AudioClip clip{sound_end(), std::vector<float>(piece.size())};
-      std::transform(piece.begin(), piece.end(), clip.samples.begin(), clean);
-      run_samples_ += std::ssize(piece);
-      heard_ += std::ssize(piece);
-      session_->push(std::move(clip));
+    const auto longest = static_cast<std::size_t>(rate_hz_);
+    std::vector<float> piece;
+    for (std::size_t from = 0; from < samples.size(); from += longest) {
+      piece.resize(std::min(longest, samples.size() - from));
+      std::transform(samples.begin() + std::ptrdiff_t(from),
+                     samples.begin() + std::ptrdiff_t(from + piece.size()), piece.begin(), clean);
+      const std::int64_t index = resampler_.num_samples_out();
+      hand_on(index, resampler_.push(piece));
     }
   }
 
+  /// What the resampler still holds belongs to the run that ends.
+  void end_run() {
+    if (!has_sound()) return;
+    const std::int64_t index = resampler_.num_samples_out();
+    hand_on(index, resampler_.finish());
+  }
+
+  /// `index`: of the first of `samples` in its run.
+  void hand_on(std::int64_t index, std::span<const float> samples) {
+    if (samples.empty()) return;
+    heard_ += std::ssize(samples);
+    session_->push(AudioClip{*run_start_ + length_of(index, AudioClip::kSampleRateHz),
+                             {samples.begin(), samples.end()}});
+  }
+
   std::unique_ptr<AlignSession> session_;
+  int rate_hz_;
+  AudioResampler resampler_;  // of the sound since the last hole
   bool finished_ = false;
   std::optional<MediaTime> origin_;
   TensorPool<std::uint8_t> pictures_;
   std::optional<MediaTime> last_picture_;
-  MediaTime run_start_;           // of the sound since the last hole
-  std::int64_t run_samples_ = 0;  // since then
-  std::int64_t heard_ = 0;        // samples of the whole stream
+  std::optional<MediaTime> run_start_;  // of the sound since the last hole
+  std::int64_t heard_ = 0;              // samples of the whole stream, resampled
   std::int64_t pictures_dropped_ = 0;
   std::int64_t samples_dropped_ = 0;
 };

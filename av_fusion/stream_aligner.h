@@ -10,6 +10,7 @@
 #include "av_fusion/aligner.h"
 #include "av_fusion/core/media_time.h"
 #include "av_fusion/core/tensor_view.h"
+#include "av_fusion/media/audio_clip.h"
 #include "av_fusion/stream_update.h"
 
 namespace av_fusion {
@@ -52,11 +53,13 @@ class StreamAligner {
     /// fifth of a second of each face). At least `AlignerOptions::window`.
     std::optional<MediaDuration> keep;
     bool low_latency = false;
+    /// Of the sound that is pushed, `AudioResampler::kLowestRateHz` to `kHighestRateHz`.
+    int sample_rate_hz = AudioClip::kSampleRateHz;
   };
 
   /// `aligner` must outlive the stream. Its options count, but for the part to analyse, the streams
-  /// and the callbacks. Throws `Error`: kInvalidArgument (`keep` too short), and what loading the
-  /// face model throws.
+  /// and the callbacks. Throws `Error`: kInvalidArgument (`keep` too short, a rate out of range),
+  /// and what loading the face model throws.
   explicit StreamAligner(const Aligner& aligner);
   StreamAligner(const Aligner& aligner, const Options& options);
   ~StreamAligner();
@@ -69,8 +72,8 @@ class StreamAligner {
   /// more than a week).
   void push_video(MediaTime time, TensorView<const std::uint8_t> luma);
 
-  /// `samples`: mono, 16 kHz, nominally -1 to 1; copied. What is not finite counts as 0. `time`: of
-  /// the first one. Throws as `push_video`.
+  /// `samples`: mono, of `Options::sample_rate_hz`, nominally -1 to 1; copied. What is not finite
+  /// counts as 0. `time`: of the first one. Throws as `push_video`.
   void push_audio(MediaTime time, std::span<const float> samples);
 
   /// What is known so far. Costs little.

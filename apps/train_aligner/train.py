@@ -353,7 +353,9 @@ def train(arguments):
         if "lips" not in left_out:
             lips = dataset.augment_lips(lips, rng)
         if "sound" not in left_out:
-            sound = dataset.augment_mel(sound, rng, throat="throat" not in left_out)
+            changed = dataset.augment_mel(sound, rng, throat="throat" not in left_out)
+            is_changed = torch.from_numpy(rng.random(size) < arguments.changed_sound)
+            sound = torch.where(is_changed[:, None, None], changed, sound)
         progress = step / steps
         warm_up = min(1, (step + 1) / 100)
         rate = arguments.rate * warm_up * (0.02 + 0.49 * (1 + math.cos(math.pi * progress)))
@@ -415,6 +417,8 @@ if __name__ == "__main__":
                         choices=[*dataset.FOLDER_SHARE, *AUGMENTATIONS],
                         help="for ablations: train without a folder of clips, or without an augmentation "
                         "(" + ", ".join(AUGMENTATIONS) + "); held-out people stay")
+    parser.add_argument("--changed-sound", type=float, default=1.0, metavar="SHARE",
+                        help="share of the windows whose sound is augmented; less suits the last steps, see the model card")
     parser.add_argument("--people", type=float, default=1.0,
                         help="for learning curves: train on this share of the people, chosen by their names")
     train(parser.parse_args())

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "av_fusion/media/clip_builder_internal.h"
+#include "av_fusion/media/ffmpeg_util_internal.h"
 
 namespace av_fusion {
 namespace {

@@ -76,9 +76,9 @@ bool scale(FfmpegPtr<SwsContext>& context, const AVFrame& in, bool in_full_range
          out.height;
 }
 
-/// The table's numbers for 8 bits of limited range, in arithmetic that compilers vectorise: 255 / 219
-/// of a level is the level and 36 / 219 of it, and 36 * (level + 3) / 219 rounded down is that part
-/// rounded to the nearest, because 36 * level is never 110 above a multiple of 219.
+/// The table's numbers for 8 bits of limited range, in arithmetic that compilers vectorise: 255 /
+/// 219 of a level is the level and 36 / 219 of it, and 36 * (level + 3) / 219 rounded down is that
+/// part rounded to the nearest, because 36 * level is never 110 above a multiple of 219.
 void stretch_row(const std::uint8_t* in, int width, std::uint8_t* out) {
   constexpr std::uint32_t kPart = (36U << 16) / 219 + 1;
   for (int x = 0; x < width; ++x) {

@@ -23,9 +23,6 @@
 namespace av_fusion {
 namespace {
 
-constexpr int kLowestRateHz = 1000;
-constexpr int kHighestRateHz = 768000;
-
 // How long before the wanted time to enter the file, tried in turn. Decoders and resamplers need a
 // little to settle, and some containers do not know where their key frames are.
 constexpr std::int64_t kEntryMarginsUs[] = {1'000'000, 10'000'000, 60'000'000};
@@ -84,7 +81,8 @@ void refine_start(StreamInfo& audio, PacketQueue& packets, const AVStream& strea
 }
 
 bool has_usable_rate(const AVFrame& frame) {
-  return frame.sample_rate >= kLowestRateHz && frame.sample_rate <= kHighestRateHz;
+  return frame.sample_rate >= AudioResampler::kLowestRateHz &&
+         frame.sample_rate <= AudioResampler::kHighestRateHz;
 }
 
 MediaTime find_origin(const MediaInfo& info) {

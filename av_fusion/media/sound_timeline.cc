@@ -1,10 +1,9 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdlib>
-#include <string>
 
-#include "av_fusion/core/error.h"
 #include "av_fusion/media/audio_clip.h"
+#include "av_fusion/media/ffmpeg_util_internal.h"
 #include "av_fusion/media/sound_timeline_internal.h"
 
 namespace av_fusion {
@@ -22,19 +21,6 @@ std::int64_t samples_in(std::int64_t us, int rate_hz) {
 
 std::int64_t us_of(std::int64_t samples, int rate_hz) {
   return av_rescale_rnd(samples, kMicroseconds.den, rate_hz, AV_ROUND_NEAR_INF);
-}
-
-FfmpegPtr<SwrContext> make_resampler(int rate_hz) {
-  AVChannelLayout mono = AV_CHANNEL_LAYOUT_MONO;
-  SwrContext* context = nullptr;
-  const int result = swr_alloc_set_opts2(&context, &mono, AV_SAMPLE_FMT_FLT, kOutRate, &mono,
-                                         AV_SAMPLE_FMT_FLT, rate_hz, 0, nullptr);
-  FfmpegPtr<SwrContext> resampler(context);
-  if (result < 0 || swr_init(context) < 0) {
-    throw Error(ErrorCode::kInternal, "resampler",
-                "FFmpeg refuses " + std::to_string(rate_hz) + " Hz");
-  }
-  return resampler;
 }
 
 }  // namespace
@@ -67,15 +53,12 @@ void SoundTimeline::add(std::span<const float> samples, int rate_hz, std::option
 void SoundTimeline::begin(int rate_hz, MediaTime anchor) {
   rate_hz_ = rate_hz;
   anchor_ = anchor;
-  samples_in_ = 0;
-  samples_out_ = 0;
   streak_us_ = 0;
-  resampler_.reset();
-  if (rate_hz != kOutRate) resampler_ = make_resampler(rate_hz);
+  resampler_.emplace(rate_hz);
 }
 
 MediaTime SoundTimeline::input_clock() const {
-  return anchor_ + MediaDuration{us_of(samples_in_, rate_hz_)};
+  return anchor_ + MediaDuration{us_of(resampler_->num_samples_in(), rate_hz_)};
 }
 
 std::int64_t SoundTimeline::correction_us(std::int64_t deviation_us, std::int64_t tick_us,
@@ -108,47 +91,21 @@ void SoundTimeline::add_silence(std::int64_t samples) {
   }
 }
 
-// swresample's filter is centred: its output sample k belongs to the time of input sample
-// k * rate / 16000, and what it still holds (swr_get_delay) comes out later, not shifted.
 void SoundTimeline::resample(std::span<const float> samples) {
-  samples_in_ += static_cast<std::int64_t>(samples.size());
-  if (resampler_ == nullptr) {
-    resampled_.assign(samples.begin(), samples.end());
-    hand_out(resampled_.size());
-    return;
-  }
-  const int room = swr_get_out_samples(resampler_.get(), static_cast<int>(samples.size()));
-  resampled_.resize(static_cast<std::size_t>(std::max(room, 0)));
-  auto* out = reinterpret_cast<std::uint8_t*>(resampled_.data());
-  auto* in = reinterpret_cast<const std::uint8_t*>(samples.data());
-  const int count =
-      swr_convert(resampler_.get(), &out, room, &in, static_cast<int>(samples.size()));
-  if (count < 0) throw Error(ErrorCode::kInternal, "resampler", ffmpeg_words(count));
-  hand_out(static_cast<std::size_t>(count));
+  const std::int64_t index = resampler_->num_samples_out();
+  hand_out(index, resampler_->push(samples));
 }
 
-void SoundTimeline::hand_out(std::size_t count) {
-  if (count == 0) return;
-  const std::span<float> samples(resampled_.data(), count);
-  for (float& sample : samples) {  // the resampler's filter overshoots
-    sample = std::clamp(sample, -AudioClip::kLimit, AudioClip::kLimit);
-  }
-  sink_({anchor_, samples_out_}, samples);
-  samples_out_ += static_cast<std::int64_t>(count);
+void SoundTimeline::hand_out(std::int64_t index, std::span<const float> samples) {
+  if (!samples.empty()) sink_({anchor_, index}, samples);
 }
 
 void SoundTimeline::finish() {
-  if (rate_hz_ != 0 && resampler_ != nullptr) {
-    const std::int64_t all = av_rescale_rnd(samples_in_, kOutRate, rate_hz_, AV_ROUND_UP);
-    const int room = std::max(swr_get_out_samples(resampler_.get(), 0), 0);
-    resampled_.resize(static_cast<std::size_t>(room));
-    auto* out = reinterpret_cast<std::uint8_t*>(resampled_.data());
-    const int count = swr_convert(resampler_.get(), &out, room, nullptr, 0);
-    const std::int64_t left = std::max<std::int64_t>(all - samples_out_, 0);
-    hand_out(static_cast<std::size_t>(std::clamp<std::int64_t>(count, 0, left)));
-  }
-  rate_hz_ = 0;
+  if (!resampler_) return;
+  const std::int64_t index = resampler_->num_samples_out();
+  hand_out(index, resampler_->finish());
   resampler_.reset();
+  rate_hz_ = 0;
 }
 
 }  // namespace av_fusion

@@ -6,10 +6,9 @@
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "av_fusion/core/media_time.h"
-#include "av_fusion/media/ffmpeg_util_internal.h"
+#include "av_fusion/media/audio_resampler.h"
 
 namespace av_fusion {
 
@@ -51,15 +50,12 @@ class SoundTimeline {
   std::int64_t correction_us(std::int64_t deviation_us, std::int64_t tick_us, std::size_t samples);
   void add_silence(std::int64_t samples);
   void resample(std::span<const float> samples);
-  void hand_out(std::size_t count);
+  void hand_out(std::int64_t index, std::span<const float> samples);
 
   Sink sink_;
   int rate_hz_ = 0;  // 0: no run
   MediaTime anchor_;
-  std::int64_t samples_in_ = 0;
-  std::int64_t samples_out_ = 0;
-  FfmpegPtr<SwrContext> resampler_;  // null: the rate is 16 kHz already
-  std::vector<float> resampled_;
+  std::optional<AudioResampler> resampler_;
   std::int64_t streak_us_ = 0;      // how long the stamps have been off to the same side
   std::int64_t streak_min_us_ = 0;  // the smallest deviation in that time
   int gaps_ = 0;

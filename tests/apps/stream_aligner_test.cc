@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -15,6 +16,7 @@
 
 #include "av_fusion/core/error.h"
 #include "tests/apps/film.h"
+#include "tests/apps/media_folder.h"
 
 namespace av_fusion {
 namespace {
@@ -135,6 +137,41 @@ TEST(StreamAligner, HasTheAnswerOfTheFileHoweverItIsCut) {
     EXPECT_EQ(stream.poll().samples_dropped, 0);
     expect_same(stream.finish(), of_the_file());
   }
+}
+
+/// The content of a file of 32-bit floats.
+std::vector<float> read_floats(const std::string& path) {
+  const std::string bytes = test::read_file(path);
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+  return values;
+}
+
+TEST(StreamAligner, TakesSoundOfTheHostsRate) {
+  if (!test::has_ffmpeg()) GTEST_SKIP() << "the ffmpeg program is not there";
+  const test::MediaFolder folder;
+  const std::string path = folder.make("film.mkv", {"-i", kSample, "-t", "5", "-c:v", "copy", "-ac",
+                                                    "1", "-ar", "48000", "-c:a", "pcm_f32le"});
+  const std::vector<float> samples =
+      read_floats(folder.make("sound", {"-i", path, "-map", "0:a", "-f", "f32le"}));
+  ASSERT_GT(samples.size(), 230'000U);
+  const Film pictures = test::read_film(path, MediaDuration::from_seconds(9));
+  const Aligner whole;
+  const Alignment of_file = whole.align(MediaSource::from_path(path)).alignment;
+  StreamAligner stream(whole, {.keep = {}, .sample_rate_hz = 48000});
+  std::mt19937 random(3);
+  std::size_t from = 0;
+  for (const VideoFrame& frame : pictures.pictures) {
+    push_picture(stream, frame);
+    const std::size_t to = std::min(from + random() % 3840, samples.size());
+    const MediaDuration after{static_cast<std::int64_t>(from) * 1000 / 48};
+    stream.push_audio(pictures.sound_start + after, std::span(samples).subspan(from, to - from));
+    from = to;
+  }
+  const MediaDuration after{static_cast<std::int64_t>(from) * 1000 / 48};
+  stream.push_audio(pictures.sound_start + after, std::span(samples).subspan(from));
+  EXPECT_EQ(stream.poll().samples_dropped, 0);
+  expect_same(stream.finish(), of_file);
 }
 
 TEST(StreamAligner, LowLatencyTellsSoon) {
@@ -279,6 +316,7 @@ TEST(StreamAligner, RefusesWhatMakesNoSense) {
   const Tensor<std::uint8_t> colour({8, 8, 3});
   EXPECT_THROW(stream.push_video({}, colour.view()), Error);
   EXPECT_THROW(StreamAligner(aligner(), {.keep = MediaDuration::from_seconds(1)}), Error);
+  EXPECT_THROW(StreamAligner(aligner(), {.keep = {}, .sample_rate_hz = 0}), Error);
   stream.finish();
   EXPECT_THROW(stream.push_video({}, film().pictures[0].luma.view()), Error);
   EXPECT_THROW(stream.push_audio({}, film().sound), Error);
