@@ -7,8 +7,9 @@
 Makes one film for each case from a clip (the sample of the repository, or any clip with one face in
 sync), then runs `ffmpeg -i FILM -f null -` and av_align in turn, both with `--threads`, and prints
 medians and their ratio; then where av_align's time went. `--lengths 10,100` compares lengths (in
-minutes) of the second case instead: is the cost linear? Needs the ffmpeg program with libx264, and a
-machine with nothing else to do.
+minutes) of the second case instead: is the cost linear? `--fast 60` tells how many times real time
+`av_align --fast` runs at, with a film of the first case of so many minutes. Needs the ffmpeg program
+with libx264, and a machine with nothing else to do.
 """
 
 import argparse
@@ -63,8 +64,8 @@ def decode(film, threads):
     return run(["ffmpeg", "-v", "error", "-threads", str(threads), "-i", film, "-f", "null", "-"])
 
 
-def align(program, film, threads):
-    return run([program, "--threads", str(threads), "--quiet", "--profile", film])
+def align(program, film, threads, *options):
+    return run([program, "--threads", str(threads), "--quiet", "--profile", *options, film])
 
 
 def shares(profile):
@@ -104,6 +105,14 @@ def compare_lengths(arguments, folder):
         print("%6g min: %.3f" % (minutes, cpu / minutes), flush=True)
 
 
+def measure_fast(arguments, folder):
+    film = make_film(list(CASES)[0], arguments.clip, arguments.fast, folder)
+    wall = statistics.median(align(arguments.av_align, film, arguments.threads, "--fast")[0]
+                             for _ in range(arguments.runs))
+    print("--fast, %g minutes of %s: %.2f s, %.0f x real time (at least 50 is the aim)"
+          % (arguments.fast, list(CASES)[0], wall, arguments.fast * 60 / wall))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -111,11 +120,14 @@ def main():
     parser.add_argument("--clip", default=ROOT / "assets/samples/talking_face.mp4")
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--lengths", type=lambda text: [float(part) for part in text.split(",")])
+    parser.add_argument("--fast", type=float, metavar="MINUTES")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        (compare_lengths if arguments.lengths else compare)(arguments, pathlib.Path(folder))
+        measure = measure_fast if arguments.fast else (
+            compare_lengths if arguments.lengths else compare)
+        measure(arguments, pathlib.Path(folder))
 
 
 if __name__ == "__main__":
