@@ -261,6 +261,26 @@ TEST(AlignmentBuilder, GlimpsesOfAFaceAreNoFace) {
   EXPECT_EQ(align(brief, options_for_tests(), context).status, AlignmentStatus::kTooShort);
 }
 
+TEST(AlignmentBuilder, AMomentThatIsNotMeasuredIsAGlimpse) {
+  MeasurementContext context = good_context();
+  context.pictures = 120;
+  context.pictures_with_face = 40;
+  const auto status = [&](SyntheticTrack track) {
+    return align(make_evidence(track), options_for_tests(), context).status;
+  };
+  SyntheticTrack track = track_with_lag(20, 24);
+  track.peak = 30;
+  EXPECT_EQ(status(track), AlignmentStatus::kMeasured);
+  track.peak = 0;
+  track.noise = 0.01;
+  EXPECT_EQ(status(track), AlignmentStatus::kNoFace);
+  track.ticks = 25;
+  EXPECT_EQ(status(track), AlignmentStatus::kAmbiguous) << "a second is no moment";
+  track.ticks = 24;
+  context.pictures_with_face = 60;
+  EXPECT_EQ(status(track), AlignmentStatus::kAmbiguous) << "in view for half of the film";
+}
+
 TEST(AlignmentBuilder, TimelineFollowsAChange) {
   SyntheticTrack track = track_with_lag(0, 500);  // 20 s
   track.noise = 0.5;

@@ -10,12 +10,29 @@ namespace {
 
 using Status = AlignmentStatus;
 
+constexpr MediaDuration kMoment = MediaDuration::from_ms(1000);
+
 std::string seconds_text(MediaDuration duration) {
   return format_fixed(duration.seconds(), 2) + " s";
 }
 
 Decision not_measured(Status status, std::string reason) {
   return {status, std::move(reason), std::nullopt, false};
+}
+
+std::string seen_text(const MeasurementContext& context) {
+  return "a face was seen in " + std::to_string(context.pictures_with_face) + " of " +
+         std::to_string(context.pictures) + " pictures";
+}
+
+/// Less than half of the pictures show a face. If that is not enough to measure, it is for want of
+/// a face, not of time: a glimpse, or a pattern that looked like one.
+bool is_face_rare(const MeasurementContext& context) {
+  return 2 * context.pictures_with_face < context.pictures;
+}
+
+Decision glimpse(const MeasurementContext& context) {
+  return not_measured(Status::kNoFace, seen_text(context) + ", too briefly each time");
 }
 
 /// What keeps a file from being measured whatever its evidence says.
@@ -28,14 +45,11 @@ std::optional<Decision> find_obstacle(const MeasurementContext& context,
     return not_measured(Status::kTooShort, "the input has " + pictures + " pictures, " +
                                                std::to_string(options.min_ticks) + " are needed");
   }
-  const std::string seen = "a face was seen in " + std::to_string(context.pictures_with_face) +
-                           " of " + pictures + " pictures";
-  if (context.pictures_with_face < options.min_ticks) return not_measured(Status::kNoFace, seen);
+  if (context.pictures_with_face < options.min_ticks) {
+    return not_measured(Status::kNoFace, seen_text(context));
+  }
   if (valid_ticks < options.min_ticks) {
-    // Short for want of a face, not of time: a glimpse, or a pattern that looked like one.
-    if (2 * context.pictures_with_face < context.pictures) {
-      return not_measured(Status::kNoFace, seen + ", too briefly each time");
-    }
+    if (is_face_rare(context)) return glimpse(context);
     return not_measured(Status::kTooShort, "a mouth was in view together with sound for " +
                                                seconds_text(options.tick_hop * valid_ticks) + ", " +
                                                seconds_text(options.tick_hop * options.min_ticks) +
@@ -79,6 +93,8 @@ Decision decide(const MeasurementContext& context, const AlignmentOptions& optio
   }
   const LagEstimate estimate = evidence.estimate(options.calibration, match_probability);
   if (!is_measurement(estimate, options)) {
+    const bool is_moment = options.tick_hop * valid_ticks < kMoment;
+    if (is_moment && is_face_rare(context)) return glimpse(context);
     return {Status::kAmbiguous, ambiguity(estimate, options), std::nullopt, estimate.at_edge};
   }
   return {Status::kMeasured,
