@@ -22,9 +22,9 @@ MediaDuration length_of(std::int64_t samples, std::int64_t rate_hz) {
   return {(samples * 1'000'000 + rate_hz / 2) / rate_hz};
 }
 
-/// The number of samples that begin in `length`; 0 if it is not positive.
+/// The number of samples that fill `length`, to the nearest; 0 if it is not positive.
 std::int64_t samples_in(MediaDuration length, std::int64_t rate_hz) {
-  return length.us <= 0 ? 0 : (length.us * rate_hz + 999'999) / 1'000'000;
+  return length.us <= 0 ? 0 : (length.us * rate_hz + 500'000) / 1'000'000;
 }
 
 float clean(float sample) {
@@ -64,15 +64,14 @@ class StreamAligner::Impl {
     check_open();
     if (samples.empty()) return;
     begin(time);
-    const bool follows =
-        has_sound() && time - sound_end() < kJitter && sound_end() - time < kJitter;
-    const MediaTime start = follows ? sound_end() : time;
-    const MediaTime wanted = has_sound() ? sound_end() : start;
-    std::int64_t skip =
-        samples_in(std::max(wanted, session_->silent_until().value_or(wanted)) - start, rate_hz_);
-    skip = std::min(skip, std::ssize(samples));
+    const MediaTime end = has_sound() ? sound_end() : time;
+    const bool follows = time - end < kJitter && end - time < kJitter;
+    const MediaTime start = follows ? end : time;
+    // What lies before was heard already, or its time was taken as silent.
+    const MediaTime wanted = std::max(end, session_->silent_until().value_or(end));
+    const std::int64_t skip = std::min(samples_in(wanted - start, rate_hz_), std::ssize(samples));
     samples_dropped_ += skip;
-    hear(start + length_of(skip, rate_hz_), samples.subspan(static_cast<std::size_t>(skip)));
+    hear(std::max(start, wanted), samples.subspan(static_cast<std::size_t>(skip)));
   }
 
   StreamUpdate poll() const {

@@ -138,28 +138,69 @@ TEST(ShapeForest, ABoxMayLieOutsideThePicture) {
 
 using Forests = std::vector<std::vector<dlib::impl::regression_tree>>;
 
-/// A file of one tree with two leaves, written part by part.
-std::string file_of_one_tree(unsigned long anchor, unsigned long pixel, long leaf_size) {
+/// A tree of so many splits and leaves that compares its first pixel with `pixel`.
+dlib::impl::regression_tree make_tree(std::size_t splits, std::size_t leaves, long leaf_size = 4,
+                                      unsigned long pixel = 1) {
   dlib::impl::regression_tree tree;
-  tree.splits = {{0, pixel, 10.0F}};
-  tree.leaf_values = {Shape2d(leaf_size), Shape2d(leaf_size)};
+  tree.splits.assign(splits, {0, pixel, 10.0F});
+  tree.leaf_values.assign(leaves, Shape2d(leaf_size));
   for (Shape2d& leaf : tree.leaf_values) leaf = 0.5F;
+  return tree;
+}
+
+/// A file of these trees, which place two points, written part by part.
+std::string file_of(const std::vector<dlib::impl::regression_tree>& trees,
+                    unsigned long anchor = 1) {
   Shape2d mean(4);
   mean = 0.1F, 0.2F, 0.8F, 0.9F;
   std::ostringstream stream;
   dlib::serialize(1, stream);
   dlib::serialize(mean, stream);
-  dlib::serialize(Forests{{tree}}, stream);
+  dlib::serialize(Forests{trees}, stream);
   dlib::serialize(std::vector<std::vector<unsigned long>>{{0, anchor}}, stream);
   dlib::serialize(std::vector<std::vector<dlib::vector<float, 2>>>{{{0, 0}, {0, 0}}}, stream);
   return stream.str();
 }
 
 TEST(ShapeForest, RefusesNumbersThatPointBeyondTheFile) {
-  EXPECT_NO_THROW(forest_of(file_of_one_tree(1, 1, 4)));
-  EXPECT_THROW(forest_of(file_of_one_tree(2, 1, 4)), std::invalid_argument) << "two points";
-  EXPECT_THROW(forest_of(file_of_one_tree(1, 2, 4)), std::invalid_argument) << "two pixels";
-  EXPECT_THROW(forest_of(file_of_one_tree(1, 1, 3)), std::invalid_argument) << "4 numbers";
+  EXPECT_NO_THROW(forest_of(file_of({make_tree(1, 2)})));
+  const auto expect_refusal = [](const std::string& file, const char* why) {
+    EXPECT_THROW(forest_of(file), std::invalid_argument) << why;
+  };
+  expect_refusal(file_of({make_tree(1, 2)}, 2), "two points");
+  expect_refusal(file_of({make_tree(1, 2, 4, 2)}), "two pixels");
+  expect_refusal(file_of({make_tree(1, 2, 3)}), "4 numbers");
+}
+
+TEST(ShapeForest, TreesAreFullAndAlike) {
+  EXPECT_NO_THROW(forest_of(file_of({make_tree(3, 4), make_tree(3, 4)})));
+  for (const auto& trees : {std::vector{make_tree(2, 3)}, std::vector{make_tree(3, 3)},
+                            std::vector{make_tree(3, 4), make_tree(1, 2)}}) {
+    EXPECT_THROW(forest_of(file_of(trees)), std::invalid_argument);
+  }
+}
+
+// A black picture decides every comparison alike, and in so large a box dlib's whole pixels are
+// fine: what is left is what the bytes of the leaves cost.
+TEST(ShapeForest, LeavesAreRoundedToTheNearestByte) {
+  constexpr float kSide = 1'024'000;  // of which dlib takes all but a 256th
+  const Tensor<std::uint8_t> black(Shape{8, 8});
+  double squares = 0;
+  int count = 0;
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    const MadePredictor made(seed);
+    const auto points = forest_of(made.file()).locate(black.view(), {0, 0, kSide, kSide, 1});
+    const auto expected = made.predictor()(DlibImage{black.view()},
+                                           dlib::rectangle(2000, 2000, 1'022'000, 1'022'000));
+    for (unsigned long i = 0; i < kPoints; ++i) {
+      squares += std::pow((points[i].x - double(expected.part(i).x())) / kSide, 2) +
+                 std::pow((points[i].y - double(expected.part(i).y())) / kSide, 2);
+      count += 2;
+    }
+  }
+  // 33 leaves of up to 0.01, each off by up to half of 1 / 127 of that.
+  const double expected = std::sqrt(33.0 / 12) * 0.01 / 127;
+  EXPECT_NEAR(std::sqrt(squares / count), expected, 0.3 * expected);
 }
 
 TEST(ShapeForest, RefusesDamagedFiles) {
