@@ -422,6 +422,9 @@ TEST_F(Batch, SignalBeginsNoOtherFile) {
 }
 
 TEST_F(Batch, SecondSignalEndsAtOnce) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "the thread sanitizer holds signals back while the program waits";
+#endif
   const std::string pipe = folder_.file("pipe");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);  // nobody ever writes into it
   const ProgramResult result = run_meanwhile({pipe}, [&](int process) {
@@ -507,8 +510,8 @@ TEST_F(Batch, WrongArguments) {
 
 /// Every length of a clip needs other kernels, which must not all be kept.
 TEST_F(Batch, MemoryDoesNotGrowWithTheLengthsOfTheClips) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "the address sanitizer keeps freed memory";
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers keep freed memory";
 #endif
   if (!has_ffmpeg()) GTEST_SKIP() << "the ffmpeg program is not there";
   Names clips;
