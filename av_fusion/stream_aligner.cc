@@ -139,9 +139,10 @@ class StreamAligner::Impl {
     }
   }
 
-  /// What the resampler still holds belongs to the run that ends.
+  /// What the resampler still holds belongs to the run that ends, unless that was given up.
   void end_run() {
     if (!has_sound()) return;
+    if (sound_end() <= session_->silent_until().value_or(*run_start_)) return;
     const std::int64_t index = resampler_.num_samples_out();
     hand_on(index, resampler_.finish());
   }

@@ -270,6 +270,23 @@ TEST(StreamAligner, SoundThatComesFarTooLateIsDropped) {
   EXPECT_NO_THROW(stream.finish());
 }
 
+// Each time the resampler's last samples are too late as well.
+TEST(StreamAligner, SoundOfTheHostsRateMayStayAwayAgainAndAgain) {
+  AlignerOptions options;
+  options.max_interleave = MediaDuration::from_seconds(1);
+  const Aligner impatient(options);
+  StreamAligner stream(impatient, {.keep = {}, .sample_rate_hz = 1000});
+  const Tensor<std::uint8_t> grey(Shape{32, 32});
+  const std::vector<float> samples(200);
+  for (int tick = 0; tick < 24'000; ++tick) {
+    const MediaTime time{tick * 40'000};
+    stream.push_video(time, grey.view());
+    if (tick % 75 != 0) continue;
+    ASSERT_NO_THROW(stream.push_audio(time, samples)) << tick;
+  }
+  EXPECT_EQ(stream.finish().status, AlignmentStatus::kNoFace);
+}
+
 TEST(StreamAligner, ForgetsOldResultsButNotTheirEvidence) {
   StreamAligner stream(aligner(), {.keep = MediaDuration::from_seconds(4)});
   for (int round = 0; round < 3; ++round) {  // the film again and again
