@@ -23,8 +23,8 @@ class AudioResampler {
 
   int sample_rate_hz() const noexcept { return sample_rate_hz_; }
 
-  /// What `samples` complete, within `AudioClip::kLimit`; about 1 ms of sound waits for what comes
-  /// next. Valid until the next call. Throws `Error(kInternal)`.
+  /// What `samples` complete, within `AudioClip::kLimit`; some 16 samples of the lower of the two
+  /// rates wait for what comes next. Valid until the next call. Throws `Error(kInternal)`.
   std::span<const float> push(std::span<const float> samples);
 
   /// What still waits: in all, as long as the sound that went in, to one sample. Valid as long as
