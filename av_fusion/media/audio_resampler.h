@@ -28,7 +28,7 @@ class AudioResampler {
   std::span<const float> push(std::span<const float> samples);
 
   /// What still waits: in all, as long as the sound that went in, to one sample. Valid as long as
-  /// the object, which takes nothing more.
+  /// the object, which takes nothing more. Throws `Error(kInternal)`.
   std::span<const float> finish();
 
   std::int64_t num_samples_in() const noexcept { return samples_in_; }
