@@ -68,6 +68,11 @@ AlignmentOptions alignment_options(const AlignerModel& model, const AlignerOptio
   result.calibration.match_scale = fitted.match_scale;
   result.calibration.match_bias = fitted.match_bias;
   result.calibration.match_ticks = fitted.match_ticks;
+  result.speaking = {.scale = fitted.speaking_scale,
+                     .head = fitted.speaking_head,
+                     .bias = fitted.speaking_bias,
+                     .start = fitted.speaking_start,
+                     .stop = fitted.speaking_stop};
   return result;
 }
 

@@ -27,19 +27,6 @@ def read_net(checkpoint):
     return net.eval(), state
 
 
-def held_out_clips(arguments):
-    _, state = read_net(arguments.lags)
-    clips = []
-    for features, table in zip(arguments.features, arguments.table):
-        clips += dataset.load_clips(features, table, Config().picture_pool)
-    chosen = []
-    for clip in clips:
-        clip.lag, clip.usable = state["lags"].get(clip.name, (0.0, False))
-        if clip.folder != "lrwar" and dataset.person_is_held_out(clip.person) and clip.usable and clip.ticks >= 25:
-            chosen.append(clip)
-    return chosen
-
-
 def cell(values):
     mean = sum(values) / len(values)
     return f"{mean:.1f}" if len(values) == 1 else f"{mean:.1f} ({min(values):.1f}..{max(values):.1f})"
@@ -52,7 +39,7 @@ def main():
     parser.add_argument("--lags", required=True)
     parser.add_argument("runs", nargs="+", metavar="NAME=CHECKPOINT")
     arguments = parser.parse_args()
-    clips = held_out_clips(arguments)
+    clips = dataset.held_out_clips(arguments.features, arguments.table, read_net(arguments.lags)[1]["lags"])
     folders = sorted({clip.folder for clip in clips}, reverse=True)
     hits = {}
     for run in arguments.runs:

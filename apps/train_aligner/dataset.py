@@ -18,6 +18,8 @@ import torch
 import torch.nn.functional as F
 from safetensors.numpy import load_file
 
+from model import Config
+
 LEAD = 200          # mel frames before tick 0
 SILENCE = np.float32(np.log(1e-8))
 # Sources whose sound does not belong to the lips by design, or whose mouths are made by a network.
@@ -84,6 +86,17 @@ def load_clips(features, table, picture_pool, min_ticks=20):
             mel=data["mel"].astype(np.float32), mel_valid=data["mel_valid"].astype(bool),
             speech=data["speech"].astype(bool)))
     return clips
+
+
+def held_out_clips(features, tables, lags):
+    """The clips of people set aside that are long enough to judge, with the lags that a run has found."""
+    chosen = []
+    for folder, table in zip(features, tables):
+        for clip in load_clips(folder, table, Config().picture_pool):
+            clip.lag, clip.usable = lags.get(clip.name, (0.0, False))
+            if clip.folder != "lrwar" and person_is_held_out(clip.person) and clip.usable and clip.ticks >= 25:
+                chosen.append(clip)
+    return chosen
 
 
 # How often a folder is drawn; inside it every person is as likely as any other.

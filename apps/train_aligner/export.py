@@ -14,7 +14,8 @@ THE MODEL FILE (schema 1) is a safetensors file. Its metadata, all strings:
     name            name of the model, shown in reports
     config          JSON object, the fields of model.Config
     calibration     JSON object: evidence_scale, correlated_ticks, outlier_share, match_scale,
-                    match_bias, match_ticks (av_fusion/model/aligner_model.h says what they mean)
+                    match_bias, match_ticks, speaking_scale, speaking_head, speaking_bias,
+                    speaking_start, speaking_stop (av_fusion/model/aligner_model.h says what they mean)
     licence         of the weights
     training_data   one sentence for a person
     made_by         program that wrote the file
@@ -68,7 +69,8 @@ from model import AlignerNet, Config
 FORMAT = "av_fusion/aligner-model"
 SCHEMA_VERSION = 1
 CALIBRATION = ("evidence_scale", "correlated_ticks", "outlier_share",
-               "match_scale", "match_bias", "match_ticks")
+               "match_scale", "match_bias", "match_ticks",
+               "speaking_scale", "speaking_head", "speaking_bias", "speaking_start", "speaking_stop")
 LICENCE = "Apache-2.0"
 
 

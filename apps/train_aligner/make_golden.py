@@ -22,7 +22,9 @@ from export import export_model, load_exported, save_tensors
 from model import AlignerNet, Config, pool_crops
 
 CALIBRATION = {"evidence_scale": 0.75, "correlated_ticks": 40.0, "outlier_share": 0.02,
-               "match_scale": 1.5, "match_bias": -0.25, "match_ticks": 120.0}
+               "match_scale": 1.5, "match_bias": -0.25, "match_ticks": 120.0,
+               "speaking_scale": 0.25, "speaking_head": 0.2, "speaking_bias": -0.4,
+               "speaking_start": 0.1, "speaking_stop": 0.15}
 
 # name: configuration, pictures, audio frames, (first key, width) of the fusions
 CASES = {

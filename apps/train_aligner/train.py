@@ -25,10 +25,10 @@ import torch
 import torch.nn.functional as F
 
 import dataset
+from calibration import fit_calibration
+from evidence import CONTEXT, WIDTH, clip_evidence, peak
 from model import AlignerNet, Config
 
-WIDTH, CONTEXT = 75, 64  # lags searched on either side; audio beyond them that the encoder sees
-MATCH_TICKS = 150.0      # beyond them the match of face and sound is judged by the contrast alone
 REFERENCE = ("grid_s1", "grid_more", "made")       # lag 0 by definition or by construction
 AUGMENTATIONS = ("tempo", "pictures", "warp", "lips", "sound", "throat")  # warp, throat: part of the one before
 PRIOR_LAG = {"lrwar": 4.0, "webcam_tr": 0.0, "syllables": 0.0}  # starting points, in 10 ms frames
@@ -85,31 +85,6 @@ def loss_of(logits, speaking, batch, evidence):
     bce = F.binary_cross_entropy_with_logits(speaking, label, reduction="none")
     parts["speaking"] = 0.4 * (bce * valid).sum() / valid.sum().clamp_min(1)
     return sum(parts.values()), {k: v.item() for k, v in parts.items()}
-
-
-@torch.no_grad()
-def clip_evidence(net, clip, width=WIDTH, audio_of=None, max_ticks=750):
-    """Summed logits [T, L] and speaking log-odds [T] of a whole clip, lag 0 at column `width`."""
-    n = min(clip.ticks, max_ticks)
-    voice = audio_of or clip
-    length = 4 * n + 2 * (width + CONTEXT)
-    filler = np.full((length, clip.mel.shape[1]), dataset.SILENCE, np.float32)
-    mel, _ = dataset.cut_mel(voice, dataset.LEAD - width - CONTEXT, length, filler)
-    with torch.autocast("cpu", torch.bfloat16):
-        logits, _, speaking = net(
-            torch.from_numpy(clip.crops[:n])[None].float() / 255,
-            torch.from_numpy(clip.lips[:n])[None], torch.from_numpy(clip.valid[:n])[None],
-            torch.from_numpy(mel)[None], torch.tensor([width + CONTEXT]), width)
-    return logits[0].sum(1).numpy() * clip.valid[:n, None], speaking[0].numpy()
-
-
-def peak(summed):
-    """Sub-frame position of the maximum of [L]."""
-    k = int(summed.argmax())
-    if 0 < k < len(summed) - 1:
-        a, b, c = summed[k - 1:k + 2]
-        return k + 0.5 * (a - c) / max(a - 2 * b + c, -1e9) if a - 2 * b + c < 0 else float(k)
-    return float(k)
 
 
 def posterior(summed, n, evidence):
@@ -181,80 +156,6 @@ def hit_rates(net, clips, lengths=(5, 15, 25, 50)):
                 guess = peak(logits[begin:begin + n].sum(0))
                 hits.setdefault(f"{clip.folder}/{n}", []).append(abs(guess - truth) <= 4.5)
     return {k: (round(100 * float(np.mean(v)), 1), len(v)) for k, v in sorted(hits.items())}
-
-
-def lag_contrast(summed, ticks, reach=12):
-    """How far the best lag stands out, for each tick: its evidence less the best beyond 120 ms."""
-    k = int(summed.argmax())
-    beyond = np.concatenate([summed[:max(0, k - reach)], summed[k + reach + 1:]])
-    return float(summed[k] - beyond.max()) / ticks
-
-
-def group_weights(groups):
-    """A weight for each window, so that every group of at least 40 counts the same; sums to 1."""
-    names, index, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    weights = 1 / np.maximum(sizes, 40)[index]
-    return weights / weights.sum()
-
-
-def fit_calibration(net, clips, rng, foreign=3):
-    """Fits evidence scale and match log-odds on held-out people by maximum likelihood.
-
-    The first from windows with their own sound, the second from those and from windows with the
-    sound of `foreign` other people; all lengths and kinds of clips count alike.
-    """
-    net.eval()
-    windows, matches = [], []
-    for clip in clips:
-        others = [c for c in clips if c.person != clip.person and c.folder == clip.folder]
-        chosen = rng.choice(len(others), min(foreign, len(others)), replace=False)
-        for voice in [clip] + [others[i] for i in chosen]:
-            logits, _ = clip_evidence(net, clip, 100, voice)
-            truth = 100 + clip.lag + clip.picture_offset[:len(logits)].mean()
-            for n in (5, 15, 25, 50, 75, 125, 250):
-                for begin in range(0, len(logits) - n + 1, n):
-                    summed = logits[begin:begin + n].sum(0)
-                    group = f"{clip.folder}/{n}"
-                    if voice is clip:
-                        windows.append((group, n, summed, truth))
-                    matches.append((f"{group}/{voice is clip}", n, lag_contrast(summed, n), voice is clip))
-    weights = group_weights([w[0] for w in windows])
-    ns = np.array([w[1] for w in windows], np.float32)
-    sums = np.stack([w[2] for w in windows])
-    truth = np.clip(np.round([w[3] for w in windows]), 0, 200).astype(int)
-    near = np.abs(np.arange(201)[None] - truth[:, None]) <= 4
-    fits = []
-    for b in (10, 20, 40, 80, 160, 400, 1e4):
-        for a in np.exp(np.linspace(-3.5, 1.0, 28)):
-            scaled = sums * (a / (1 + ns / b))[:, None]
-            p = np.exp(scaled - scaled.max(1, keepdims=True))
-            p /= p.sum(1, keepdims=True)
-            mass = (p * near).sum(1)
-            for outlier in (0.005, 0.01, 0.02, 0.05):
-                score = weights @ np.log((1 - outlier) * mass + outlier * 9 / 201)
-                fits.append((float(score), float(a), float(b), outlier))
-    # Few people hardly tell how soon evidence stops adding up: of what fits as well, the latest.
-    enough = max(fits)[0] - 0.01
-    best = max((fit for fit in fits if fit[0] >= enough), key=lambda fit: (fit[2], fit[0]))
-    weights = torch.from_numpy(group_weights([m[0] for m in matches]))
-    n = torch.tensor([float(m[1]) for m in matches])
-    contrast = torch.tensor([m[2] for m in matches])
-    label = torch.tensor([float(m[3]) for m in matches])
-    counted = torch.sqrt(n / (1 + n / MATCH_TICKS))
-    scale = torch.nn.Parameter(torch.tensor([0.5, -0.5]))
-    optimiser = torch.optim.LBFGS([scale], max_iter=200)
-
-    def step():
-        optimiser.zero_grad()
-        log_odds = counted * (scale[0] * contrast + scale[1])
-        loss = F.binary_cross_entropy_with_logits(log_odds, label, weight=weights, reduction="sum")
-        loss.backward()
-        return loss
-
-    optimiser.step(step)
-    return {"evidence_scale": best[1], "correlated_ticks": best[2], "outlier_share": best[3],
-            "match_scale": scale[0].item(), "match_bias": scale[1].item(), "match_ticks": MATCH_TICKS,
-            "log_likelihood": best[0], "windows": len(windows), "matches": len(matches)}
 
 
 def train(arguments):

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -16,6 +17,9 @@
 
 namespace av_fusion {
 namespace {
+
+// Five minutes of a face, at 2 width + 1 numbers a step.
+constexpr std::size_t kMostWaiting = 1500;
 
 [[noreturn]] void refuse(const std::string& context, const std::string& message) {
   throw Error(ErrorCode::kInvalidArgument, context, message);
@@ -48,6 +52,12 @@ const AlignmentOptions& checked(const AlignmentOptions& options) {
   require(std::isfinite(calibration.match_scale) && std::isfinite(calibration.match_bias),
           "calibration.match_scale and match_bias must be finite");
   require(calibration.match_ticks > 0, "calibration.match_ticks must be more than 0");
+  const SpeakingCalibration& speaking = options.speaking;
+  require(std::isfinite(speaking.scale) && std::isfinite(speaking.head) &&
+              std::isfinite(speaking.bias),
+          "speaking.scale, head and bias must be finite");
+  require(speaking.start > 0 && speaking.start < 1 && speaking.stop > 0 && speaking.stop < 1,
+          "speaking.start and stop must be between 0 and 1");
   return options;
 }
 
@@ -159,13 +169,17 @@ class AlignmentBuilder::Impl {
       }
     }
     track.next_tick = evidence.ticks.at(rows);
+    if (track.evidence.speaking().waiting() > kMostWaiting) {
+      track.evidence.speaking().judge(lag_probabilities());
+    }
   }
 
   void end_track(int track_id) {
     const auto found = open_.find(track_id);
     if (found == open_.end()) return;
-    const TrackEvidence& track = found->second.evidence;
+    TrackEvidence& track = found->second.evidence;
     if (track.valid_ticks() > 0) {
+      track.end();
       const LagPosterior sum = track.sum();
       const double weight = sum.match_probability(options_.calibration);
       sum_.merge(sum, weight);
@@ -174,6 +188,9 @@ class AlignmentBuilder::Impl {
       result_.tracks.push_back(track.face_track());
       const std::vector<TimelinePoint> points = track.timeline();
       result_.timeline.insert(result_.timeline.end(), points.begin(), points.end());
+      waiting_ += track.speaking().waiting();
+      speaking_.insert_or_assign(track_id, std::move(track.speaking()));
+      if (waiting_ > kMostWaiting) judge_waiting();
       forget_results_before(result_.tracks.back().end);
     }
     open_.erase(found);
@@ -182,8 +199,9 @@ class AlignmentBuilder::Impl {
 
   std::vector<TrackState> open_tracks() const {
     std::vector<TrackState> states;
+    const std::vector<double> lags = lag_probabilities();
     for (const auto& [id, track] : open_) {
-      if (track.evidence.valid_ticks() > 0) states.push_back(track.evidence.state());
+      if (track.evidence.valid_ticks() > 0) states.push_back(track.evidence.state(lags));
     }
     return states;
   }
@@ -198,6 +216,11 @@ class AlignmentBuilder::Impl {
 
   Alignment finish(const MeasurementContext& context) {
     while (!open_.empty()) end_track(open_.begin()->first);
+    judge_waiting();
+    for (FaceTrack& track : result_.tracks) {
+      track.speaking = speaking_.at(track.id).within(MediaTime{} + track.start,
+                                                     MediaTime{} + track.end);
+    }
     Decision decision = this->decision(context);
     result_.status = decision.status;
     result_.reason = std::move(decision.reason);
@@ -230,13 +253,40 @@ class AlignmentBuilder::Impl {
   void forget_results_before(MediaDuration now) {
     if (options_.keep.us <= 0) return;
     forget_old(result_.timeline, now, options_.keep);
-    std::erase_if(result_.tracks,
-                  [&](const FaceTrack& track) { return track.end < now - options_.keep; });
+    std::erase_if(result_.tracks, [&](const FaceTrack& track) {
+      const bool is_old = track.end < now - options_.keep;
+      if (is_old) speaking_.erase(track.id);
+      return is_old;
+    });
+  }
+
+  /// Of the file, from all tracks so far.
+  std::vector<double> lag_probabilities() const {
+    LagPosterior sum = sum_;
+    double heaviest = heaviest_;
+    for (const auto& [id, track] : open_) {
+      const LagPosterior own = track.evidence.sum();
+      const double weight = own.match_probability(options_.calibration);
+      sum.merge(own, weight);
+      heaviest = std::max(heaviest, weight);
+    }
+    LagPosterior evidence(options_.lag_hop, options_.width);
+    if (heaviest > 0) evidence.merge(sum, 1 / heaviest);
+    return evidence.probabilities(options_.calibration);
+  }
+
+  void judge_waiting() {
+    if (waiting_ == 0) return;
+    const std::vector<double> lags = lag_probabilities();
+    for (auto& [id, speaking] : speaking_) speaking.judge(lags);
+    waiting_ = 0;
   }
 
   void reset() {
     open_.clear();
     ended_.clear();
+    speaking_.clear();
+    waiting_ = 0;
     valid_ticks_ = 0;
     heaviest_ = 0;
     sum_ = LagPosterior(options_.lag_hop, options_.width);
@@ -249,6 +299,8 @@ class AlignmentBuilder::Impl {
   BinGrid grid_;
   std::map<int, OpenTrack> open_;
   std::set<int> ended_;
+  std::map<int, SpeakingActivity> speaking_;  // of the ended tracks that are kept
+  std::size_t waiting_ = 0;                   // steps of theirs that wait for the lag of the file
   std::int64_t valid_ticks_ = 0;
   LagPosterior sum_;     // of the ended tracks, each times its match probability
   double heaviest_ = 0;  // largest of these probabilities

@@ -22,9 +22,14 @@ namespace av_fusion {
 /// offset of the file sums the tracks, each weighted by the probability that the face makes the
 /// sound, relative to the surest face: a silent listener decides nothing.
 ///
+/// A face speaks where it agrees with the sound at the lag of its own surroundings, if those are
+/// sure of one, else at that of the file. Steps of a fifth of a second wait for either; if more than
+/// five minutes of a face wait, or of all faces that have gone, they are judged at the lag of the
+/// file as it is known by then.
+///
 /// Memory: for each track that has not ended, one vector of 2 width + 1 sums for each second (or
-/// `hop`, if that is shorter) of one `window`; of everything before that only results, some hundred
-/// bytes a second. One thread at a time.
+/// `hop`, if that is shorter) of one `window`, and one of floats for each step that waits; of
+/// everything before that only results, some hundred bytes a second. One thread at a time.
 class AlignmentBuilder {
  public:
   /// Upright x, y, width, height of a face in pixels of the upright picture.

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "av_fusion/align/lag_calibration.h"
+#include "av_fusion/align/speaking_calibration.h"
 #include "av_fusion/core/media_time.h"
 
 namespace av_fusion {
@@ -22,6 +23,7 @@ struct AlignmentOptions {
   MediaDuration min_speech = {200'000};  ///< less speech in the file is "no speech"
   double min_confidence = 0.5;           ///< below this an offset is "ambiguous"
   LagCalibration calibration;
+  SpeakingCalibration speaking;
 };
 
 }  // namespace av_fusion

@@ -48,6 +48,11 @@ class AlignerModel {
     double match_scale = 1;         ///< slope of `LagPosterior::match_log_odds` over the contrast
     double match_bias = 0;          ///< and its value without contrast
     double match_ticks = 150;       ///< more ticks than this hardly add to the log-odds
+    double speaking_scale = 0;      ///< `SpeakingCalibration` says what these five are
+    double speaking_head = 1;
+    double speaking_bias = 0;
+    double speaking_start = 0.5;
+    double speaking_stop = 0.5;
   };
 
   /// Throws `Error` naming the file (and the tensor) if it is missing, damaged, of a newer schema

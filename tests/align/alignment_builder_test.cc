@@ -438,16 +438,15 @@ TEST(AlignmentBuilder, SpeakingSpansBridgeShortPauses) {
     return pause ? -3.0 : 3.0;
   };
   track.start = MediaTime::from_seconds(10);
-  const Alignment alignment = align(make_evidence(track));
+  AlignmentOptions options = options_for_tests();
+  options.speaking.start = options.speaking.stop = 0.1;
+  const Alignment alignment = align(make_evidence(track), options);
   const std::vector<SpeakingSpan>& spans = alignment.tracks.at(0).speaking;
   ASSERT_EQ(spans.size(), 2u);
   EXPECT_NEAR(spans[0].start.seconds(), 10, 1e-9);
   EXPECT_NEAR(spans[0].end.seconds(), 14.2, 1e-9);
   EXPECT_NEAR(spans[1].start.seconds(), 15.2, 1e-9);
   EXPECT_NEAR(spans[1].end.seconds(), 16.2, 1e-9);
-  const double yes = 1 / (1 + std::exp(-3.0)), no = 1 / (1 + std::exp(3.0));
-  EXPECT_NEAR(spans[0].probability, (20 * yes + no) / 21, 1e-6);
-  EXPECT_NEAR(spans[1].probability, yes, 1e-6);
 }
 
 TEST(AlignmentBuilder, AttentionSaysWhereTheHeadsLook) {

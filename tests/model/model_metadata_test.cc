@@ -45,6 +45,11 @@ TEST(ModelMetadata, SaysWhatMakeGoldenWrote) {
   EXPECT_EQ(metadata.calibration.match_scale, 1.5);
   EXPECT_EQ(metadata.calibration.match_bias, -0.25);
   EXPECT_EQ(metadata.calibration.match_ticks, 120);
+  EXPECT_EQ(metadata.calibration.speaking_scale, 0.25);
+  EXPECT_EQ(metadata.calibration.speaking_head, 0.2);
+  EXPECT_EQ(metadata.calibration.speaking_bias, -0.4);
+  EXPECT_EQ(metadata.calibration.speaking_start, 0.1);
+  EXPECT_EQ(metadata.calibration.speaking_stop, 0.15);
 }
 
 TEST(ModelMetadata, GeometryFollowsFromTheConfig) {

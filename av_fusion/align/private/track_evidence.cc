@@ -12,6 +12,8 @@ namespace av_fusion {
 namespace {
 
 constexpr double kSurestTrack = 4;  // log-odds: a stretch of any track may hold another sound
+constexpr double kSureStretch = 0.8;  // confidence from which a stretch knows its own lag
+constexpr MediaDuration kSpeakingReach = {50'000};
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -36,7 +38,8 @@ std::optional<AttentionFrame> TrackEvidence::add(const SyncEvidence& evidence, s
   last_ = tick;
   ++valid_ticks_;
   bin_at(tick).add(attention.lag_logits(), evidence.picture_late[index]);
-  speaking_.add(tick, speaking_logit);
+  speaking_.add(tick, attention.lag_logits(), speaking_logit);
+  if (options_.keep.us > 0) speaking_.forget_before(tick - options_.keep);
 
   if (!is_attention_due(tick)) return std::nullopt;
   if (box != nullptr) boxes_.push_back({from_zero(tick), *box});
@@ -69,10 +72,28 @@ LagPosterior& TrackEvidence::bin_at(MediaTime tick) {
 /// stretch needs.
 void TrackEvidence::finish_stretches(std::int64_t bin) {
   for (; next_stretch_ + grid_.window_bins <= bin; next_stretch_ += grid_.hop_bins) {
-    if (const auto complete = stretch(next_stretch_)) stretches_.push_back(*complete);
+    if (const auto complete = stretch(next_stretch_)) {
+      stretches_.push_back(*complete);
+      judge_speaking(*complete, next_stretch_);
+    }
     forget_old(stretches_, from_zero(last_), options_.keep);
   }
   bins_.erase(bins_.begin(), bins_.lower_bound(next_stretch_));
+}
+
+void TrackEvidence::judge_speaking(const Stretch& stretch, std::int64_t first_bin) {
+  if (stretch.estimate.offset.confidence < kSureStretch) return;
+  own_lag_ = sum_of_window(first_bin).probabilities(options_.calibration);
+  speaking_.judge(own_lag_);
+}
+
+void TrackEvidence::end() {
+  speaking_.end();
+  if (!own_lag_.empty()) speaking_.judge(own_lag_);
+}
+
+std::size_t TrackEvidence::speaking_reach(const AlignmentOptions& options) {
+  return static_cast<std::size_t>(kSpeakingReach.us / options.lag_hop.us);
 }
 
 LagPosterior TrackEvidence::sum() const {
@@ -88,13 +109,14 @@ std::optional<Offset> TrackEvidence::measured(const LagPosterior& sum) const {
   return is_measurement(estimate, options_) ? std::optional(estimate.offset) : std::nullopt;
 }
 
-TrackState TrackEvidence::state() const {
+TrackState TrackEvidence::state(std::span<const double> lag_probabilities) const {
   TrackState result;
   result.id = id_;
   result.first = first_;
   result.last = last_;
   if (!boxes_.empty()) result.box = boxes_.back().edges;
-  result.speaking = speaking_.latest();
+  result.speaking =
+      speaking_.latest(own_lag_.empty() ? lag_probabilities : std::span<const double>(own_lag_));
   const std::int64_t window = bins_.rbegin()->first + 1 - grid_.window_bins;
   const LagPosterior everything = sum();
   if (const auto recent = stretch(window)) {
@@ -110,14 +132,13 @@ FaceTrack TrackEvidence::face_track() const {
   FaceTrack result;
   result.id = id_;
   result.start = from_zero(first_);
-  result.end = from_zero(end());
+  result.end = from_zero(end_time());
   for (std::size_t k = 0; k < 4 && !boxes_.empty(); ++k) {
     std::vector<double> values;
     for (const TimedBox& box : boxes_) values.push_back(box.edges[k]);
     result.box[k] = median(std::move(values));
   }
   result.offset = measured(sum());
-  result.speaking = speaking_.within(first_, end());
   return result;
 }
 
@@ -169,7 +190,7 @@ std::optional<TrackEvidence::Stretch> TrackEvidence::stretch(std::int64_t first_
   const LagEstimate estimate = sum.estimate(options_.calibration);
   if (estimate.at_edge) return std::nullopt;
   const MediaTime start = std::max(first_, grid_.start_of(first_bin));
-  const MediaTime stop = std::min(end(), grid_.start_of(first_bin + grid_.window_bins));
+  const MediaTime stop = std::min(end_time(), grid_.start_of(first_bin + grid_.window_bins));
   return Stretch{{(from_zero(start) + from_zero(stop)).us / 2},
                  estimate,
                  sum.match_log_odds(options_.calibration),

@@ -2,16 +2,18 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "av_fusion/align/alignment.h"
 #include "av_fusion/align/alignment_options.h"
 #include "av_fusion/align/lag_posterior.h"
 #include "av_fusion/align/private/bin_grid.h"
-#include "av_fusion/align/private/speaking_spans.h"
+#include "av_fusion/align/private/speaking_activity.h"
 #include "av_fusion/align/track_state.h"
 #include "av_fusion/model/sync_evidence.h"
 
@@ -37,7 +39,7 @@ class TrackEvidence {
         options_(options),
         grid_(grid),
         past_(options.lag_hop, options.width),
-        speaking_(grid.anchor) {}
+        speaking_(grid.anchor, speaking_reach(options), options.speaking) {}
 
   /// Adds one valid, checked row. `box` may be null. Returns the attention frame if one is due.
   std::optional<AttentionFrame> add(const SyncEvidence& evidence, std::int64_t row, const Box* box);
@@ -46,7 +48,17 @@ class TrackEvidence {
 
   LagPosterior sum() const;
 
-  TrackState state() const;
+  /// When the face speaks. A stretch that is sure of its own lag is judged at that lag as soon as it
+  /// is complete, with what waits before it; the rest waits for the lag of the file.
+  SpeakingActivity& speaking() { return speaking_; }
+
+  /// No row comes any more.
+  void end();
+
+  /// `lag_probabilities`: of the file, as far as it is known.
+  TrackState state(std::span<const double> lag_probabilities) const;
+
+  /// All but when it speaks.
   FaceTrack face_track() const;
   std::vector<TimelinePoint> timeline() const;
 
@@ -64,13 +76,16 @@ class TrackEvidence {
     Box edges;
   };
 
+  static std::size_t speaking_reach(const AlignmentOptions& options);
+
   LagPosterior& bin_at(MediaTime tick);
   double min_ticks_of_stretch() const;
   LagPosterior sum_of_window(std::int64_t first_bin) const;
   std::optional<Offset> measured(const LagPosterior& sum) const;
   void finish_stretches(std::int64_t bin);
+  void judge_speaking(const Stretch& stretch, std::int64_t first_bin);
   bool is_attention_due(MediaTime tick);
-  MediaTime end() const { return last_ + options_.tick_hop; }
+  MediaTime end_time() const { return last_ + options_.tick_hop; }
   std::optional<Stretch> stretch(std::int64_t first_bin) const;
   Offset offset_within_track(const Stretch& stretch, double track_log_odds) const;
 
@@ -85,7 +100,8 @@ class TrackEvidence {
   std::map<std::int64_t, LagPosterior> bins_;  // from the next stretch on, and the last one
   std::int64_t next_stretch_ = 0;              // its first bin
   std::vector<Stretch> stretches_;
-  SpeakingSpans speaking_;
+  SpeakingActivity speaking_;
+  std::vector<double> own_lag_;  // probabilities, of the last stretch that was sure; or empty
   std::vector<TimedBox> boxes_;  // one each attention hop
 };
 

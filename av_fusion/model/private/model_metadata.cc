@@ -175,6 +175,11 @@ AlignerModel::Calibration read_calibration(const WeightsFile& file) {
   calibration.match_scale = section.number("match_scale", -1e9, 1e9);
   calibration.match_bias = section.number("match_bias", -1e9, 1e9);
   calibration.match_ticks = section.number("match_ticks", 1e-9, 1e300);
+  calibration.speaking_scale = section.number("speaking_scale", -1e9, 1e9);
+  calibration.speaking_head = section.number("speaking_head", -1e9, 1e9);
+  calibration.speaking_bias = section.number("speaking_bias", -1e9, 1e9);
+  calibration.speaking_start = section.number("speaking_start", 1e-9, 1 - 1e-9);
+  calibration.speaking_stop = section.number("speaking_stop", 1e-9, 1 - 1e-9);
   section.expect_all_read();
   return calibration;
 }
