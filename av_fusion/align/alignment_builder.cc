@@ -177,7 +177,9 @@ class AlignmentBuilder::Impl {
   void end_track(int track_id) {
     const auto found = open_.find(track_id);
     if (found == open_.end()) return;
-    TrackEvidence& track = found->second.evidence;
+    TrackEvidence track = std::move(found->second.evidence);
+    open_.erase(found);
+    ended_.insert(track_id);
     if (track.valid_ticks() > 0) {
       track.end();
       const LagPosterior sum = track.sum();
@@ -193,8 +195,6 @@ class AlignmentBuilder::Impl {
       if (waiting_ > kMostWaiting) judge_waiting();
       forget_results_before(result_.tracks.back().end);
     }
-    open_.erase(found);
-    ended_.insert(track_id);
   }
 
   std::vector<TrackState> open_tracks() const {

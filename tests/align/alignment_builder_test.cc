@@ -18,6 +18,7 @@ namespace av_fusion {
 namespace {
 
 using testing::cut;
+using testing::good_context;
 using testing::make_evidence;
 using testing::SyntheticTrack;
 
@@ -29,17 +30,6 @@ AlignmentOptions options_for_tests() {
   options.calibration.match_scale = 6;
   options.calibration.match_bias = -2;
   return options;
-}
-
-MeasurementContext good_context() {
-  MeasurementContext context;
-  context.has_video = true;
-  context.has_audio = true;
-  context.pictures = 1000;
-  context.pictures_with_face = 1000;
-  context.speech = MediaDuration::from_seconds(10);
-  context.sound = MediaDuration::from_seconds(40);
-  return context;
 }
 
 SyntheticTrack track_with_lag(double lag_ms, std::int64_t ticks = 250) {

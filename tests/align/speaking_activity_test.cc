@@ -15,6 +15,7 @@
 namespace av_fusion {
 namespace {
 
+using testing::good_context;
 using testing::make_evidence;
 using testing::Noise;
 using testing::SyntheticTrack;
@@ -234,17 +235,6 @@ AlignmentOptions options_for_files() {
   options.calibration.match_bias = -2;
   options.speaking = {.scale = 2, .head = 0, .bias = -2, .start = 0.1, .stop = 0.1};
   return options;
-}
-
-MeasurementContext good_context() {
-  MeasurementContext context;
-  context.has_video = true;
-  context.has_audio = true;
-  context.pictures = 1000;
-  context.pictures_with_face = 1000;
-  context.speech = MediaDuration::from_seconds(10);
-  context.sound = MediaDuration::from_seconds(40);
-  return context;
 }
 
 SyntheticTrack face(double lag_ms, std::int64_t ticks, double start_s, unsigned seed) {

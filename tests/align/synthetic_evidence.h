@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "av_fusion/align/measurement_context.h"
 #include "av_fusion/model/sync_evidence.h"
 
 namespace av_fusion::testing {
@@ -28,6 +29,18 @@ struct SyntheticTrack {
   std::function<double(std::int64_t tick)> lag_ms = [](std::int64_t) { return 0.0; };
   std::function<double(std::int64_t tick)> speaking;
 };
+
+/// A file with pictures, a face in each, and speech.
+inline MeasurementContext good_context() {
+  MeasurementContext context;
+  context.has_video = true;
+  context.has_audio = true;
+  context.pictures = 1000;
+  context.pictures_with_face = 1000;
+  context.speech = MediaDuration::from_seconds(10);
+  context.sound = MediaDuration::from_seconds(40);
+  return context;
+}
 
 /// Standard normal numbers that do not depend on the standard library's distributions.
 class Noise {
