@@ -21,7 +21,7 @@ MATCH_TICKS = 150.0   # beyond them the match of face and sound is judged by the
 SEARCH = 100          # lags searched on either side, as by default in the product
 STEP_TICKS = 5        # of one judgement whether a face speaks
 LAG_REACH = 5         # evidence within so many lags of the true one counts for the face
-TURNS = 12            # conversations made of each clip
+TURNS = 40            # conversations made of each clip
 
 
 def lag_contrast(summed, ticks, reach=12):
@@ -83,13 +83,12 @@ def fit_lags(net, clips):
             "log_likelihood": float(best[0]), "windows": len(windows)}
 
 
-def fit_match(net, clips, rng, foreign=3):
-    """Log-odds that face and sound belong together: own sound against that of `foreign` other people."""
+def fit_match(net, clips):
+    """Log-odds that face and sound belong together: own sound against that of all other clips of the same kind, those of
+    the same person among them."""
     groups, n, contrast, label = [], [], [], []
     for clip in clips:
-        others = [c for c in clips if c.person != clip.person and c.folder == clip.folder]
-        chosen = rng.choice(len(others), min(foreign, len(others)), replace=False)
-        for voice in [clip] + [others[i] for i in chosen]:
+        for voice in [c for c in clips if c.folder == clip.folder]:
             logits, _ = clip_evidence(net, clip, SEARCH, voice)
             for ticks in (5, 15, 25, 50, 75, 125, 250):
                 for begin in range(0, len(logits) - ticks + 1, ticks):
@@ -204,7 +203,7 @@ def fit_speaking(net, clips, rng):
 def fit_calibration(net, clips, rng):
     """All of it, as export.py wants it."""
     net.eval()
-    return {**fit_lags(net, clips), **fit_match(net, clips, rng), **fit_speaking(net, clips, rng)}
+    return {**fit_lags(net, clips), **fit_match(net, clips), **fit_speaking(net, clips, rng)}
 
 
 def main():

@@ -30,7 +30,7 @@ using nlohmann::json;
 using Names = std::vector<std::string>;
 
 /// Too short to be measured, which takes less time.
-const Names kShort = {"--duration", "0.5"};
+const Names kShort = {"--duration", "0.3"};
 
 Names operator+(Names first, const Names& second) {
   first.insert(first.end(), second.begin(), second.end());
