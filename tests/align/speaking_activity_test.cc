@@ -289,5 +289,55 @@ TEST(AlignmentBuilder, OpenTracksKnowWhoSpeaksAtTheLagOfTheOthers) {
   EXPECT_GT(states[2].speaking, 0.5);
 }
 
+/// Agrees with the sound at -200 ms, but so weakly that no stretch is sure of it.
+SyntheticTrack doubtful_face(std::int64_t ticks, double start_s) {
+  SyntheticTrack track = face(-200, ticks, start_s, 1);
+  track.noise = 0;
+  track.peak = 0.25;
+  return track;
+}
+
+AlignmentOptions options_for_doubt() {
+  AlignmentOptions options = options_for_files();
+  options.speaking = {.scale = 2, .head = 0, .bias = -0.1, .start = 0.5, .stop = 0.5};
+  return options;
+}
+
+TEST(AlignmentBuilder, FiveMinutesOfAFaceWaitForTheLagOfTheFile) {
+  AlignmentBuilder builder(options_for_doubt());
+  const SyncEvidence evidence = make_evidence(doubtful_face(9000, 0));  // 6 min
+  for (std::int64_t at = 0; at < 9000; at += 50) builder.add(1, testing::cut(evidence, at, at + 50));
+  builder.add(2, make_evidence(face(80, 250, 360, 4)));
+  const Alignment alignment = builder.finish(good_context());
+  // The first five minutes knew of -200 ms alone, the last one learns that the lag is 80 ms.
+  ASSERT_EQ(alignment.tracks.at(0).speaking.size(), 1u);
+  EXPECT_NEAR(alignment.tracks[0].speaking[0].end.seconds(), 300, 3);
+}
+
+TEST(AlignmentBuilder, FiveMinutesOfAllFacesThatAreGoneWait) {
+  AlignmentBuilder builder(options_for_doubt());
+  for (int minute = 0; minute < 7; ++minute) {
+    builder.add(minute, make_evidence(doubtful_face(1500, 60.0 * minute)));
+    builder.end_track(minute);
+  }
+  builder.add(7, make_evidence(face(80, 250, 420, 4)));
+  const Alignment alignment = builder.finish(good_context());
+  ASSERT_EQ(alignment.tracks.size(), 8u);
+  for (std::size_t minute = 0; minute < 7; ++minute) {
+    EXPECT_NEAR(speaking_seconds(alignment.tracks[minute]), minute < 6 ? 60 : 0, 1) << minute;
+  }
+}
+
+TEST(AlignmentBuilder, SpansOlderThanKeepAreForgotten) {
+  AlignmentOptions options = options_for_files();
+  options.keep = MediaDuration::from_seconds(6);
+  AlignmentBuilder builder(options);
+  builder.add(1, make_evidence(face(80, 1000, 0, 4)));
+  const Alignment alignment = builder.finish(good_context());
+  ASSERT_EQ(alignment.tracks.at(0).speaking.size(), 1u);
+  EXPECT_NEAR(alignment.tracks[0].speaking[0].start.seconds(), 34, 0.3);
+  EXPECT_NEAR(alignment.tracks[0].speaking[0].end.seconds(), 40, 1e-9);
+}
+
 }  // namespace
 }  // namespace av_fusion
