@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <utility>
 
 #include "av_fusion/align/private/bin_grid.h"
@@ -123,10 +124,11 @@ std::vector<double> SpeakingActivity::probabilities() const {
 double SpeakingActivity::latest(std::span<const double> lag_probabilities) const {
   if (open_.ticks <= 0) return 0;
   SpeakingActivity recent(anchor_, reach_, calibration_);
-  const std::size_t old = std::min(judged_.size(), kMemory);
-  recent.judged_.assign(judged_.end() - static_cast<std::ptrdiff_t>(old), judged_.end());
-  const std::size_t new_ = std::min(waiting_.size(), kMemory);
-  recent.waiting_.assign(waiting_.end() - static_cast<std::ptrdiff_t>(new_), waiting_.end());
+  const auto last_of = [](const auto& steps) {
+    return steps.end() - static_cast<std::ptrdiff_t>(std::min(steps.size(), kMemory));
+  };
+  recent.judged_.assign(last_of(judged_), judged_.end());
+  recent.waiting_.assign(last_of(waiting_), waiting_.end());
   recent.open_ = open_;
   recent.end();
   recent.judge(lag_probabilities);
