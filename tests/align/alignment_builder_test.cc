@@ -20,17 +20,8 @@ namespace {
 using testing::cut;
 using testing::good_context;
 using testing::make_evidence;
+using testing::options_for_tests;
 using testing::SyntheticTrack;
-
-AlignmentOptions options_for_tests() {
-  AlignmentOptions options;
-  options.width = 50;
-  options.heads = 2;
-  options.calibration.evidence_scale = 0.1;
-  options.calibration.match_scale = 6;
-  options.calibration.match_bias = -2;
-  return options;
-}
 
 SyntheticTrack track_with_lag(double lag_ms, std::int64_t ticks = 250) {
   SyntheticTrack track;

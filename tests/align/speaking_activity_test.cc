@@ -227,12 +227,7 @@ TEST(SpeakingActivity, EndlessCertaintyStaysANumber) {
 
 /// Speaking is told from the sound alone: all faces have the same speaking logits.
 AlignmentOptions options_for_files() {
-  AlignmentOptions options;
-  options.width = 50;
-  options.heads = 2;
-  options.calibration.evidence_scale = 0.1;
-  options.calibration.match_scale = 6;
-  options.calibration.match_bias = -2;
+  AlignmentOptions options = testing::options_for_tests();
   options.speaking = {.scale = 2, .head = 0, .bias = -2, .start = 0.1, .stop = 0.1};
   return options;
 }

@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "av_fusion/align/alignment_options.h"
 #include "av_fusion/align/measurement_context.h"
 #include "av_fusion/model/sync_evidence.h"
 
@@ -40,6 +41,17 @@ inline MeasurementContext good_context() {
   context.speech = MediaDuration::from_seconds(10);
   context.sound = MediaDuration::from_seconds(40);
   return context;
+}
+
+/// For evidence as high as that of `SyntheticTrack`.
+inline AlignmentOptions options_for_tests() {
+  AlignmentOptions options;
+  options.width = 50;
+  options.heads = 2;
+  options.calibration.evidence_scale = 0.1;
+  options.calibration.match_scale = 6;
+  options.calibration.match_bias = -2;
+  return options;
 }
 
 /// Standard normal numbers that do not depend on the standard library's distributions.
