@@ -66,7 +66,9 @@ def pool(crops, size):
 def load_clips(features, table, picture_pool, min_ticks=20):
     """Clips listed in the TSV `table` whose feature files exist in `features`, pictures pooled."""
     clips = []
-    for row in csv.DictReader(open(table), delimiter="\t"):
+    with open(table) as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t"))
+    for row in rows:
         name = row.get("clip") or row["path"]
         path = pathlib.Path(features) / (name.replace("/", "__") + ".safetensors")
         if not path.exists():
@@ -118,8 +120,8 @@ class Sampler:
         self.share = share / share.sum()
         self.people = {f: list(tree[f].values()) for f in self.folders}
 
-    def draw(self):
-        folder = self.folders[self.rng.choice(len(self.folders), p=self.share)]
+    def draw(self, folder=None):
+        folder = folder or self.folders[self.rng.choice(len(self.folders), p=self.share)]
         people = self.people[folder]
         clips = people[self.rng.integers(len(people))]
         return clips[self.rng.integers(len(clips))]
@@ -153,8 +155,12 @@ def cut_mel(clip, begin, length, filler):
     return out, inside
 
 
-def make_window(sampler, rng, ticks, width, context, change_tempo=True):
-    """One training example of `ticks` pictures and the sound around them, as a dict of arrays."""
+def make_window(sampler, rng, ticks, width, context, change_tempo=True, like_voices=0.0):
+    """One training example of `ticks` pictures and the sound around them, as a dict of arrays.
+
+    Where the sound does not belong to the pictures, a share `like_voices` is of the same folder, and so of the
+    same kind of talk: the same sentences in GRID, the same news.
+    """
     clip = sampler.draw()
     other = sampler.draw()
     if change_tempo and rng.random() < 0.5:
@@ -170,6 +176,8 @@ def make_window(sampler, rng, ticks, width, context, change_tempo=True):
         if len(recorded):
             filler[:] = np.resize(np.roll(recorded, rng.integers(len(recorded)), 0), filler.shape)
     kind = rng.random()
+    if kind < 0.2 and like_voices and rng.random() < like_voices:
+        other = sampler.draw(clip.folder)
     mismatched = kind < 0.2 and other.name != clip.name
     silent = 0.2 <= kind < 0.23
     base = LEAD + 4 * t0 + int(round(clip.lag)) - (context + width) - shift
@@ -209,7 +217,7 @@ def collate(windows):
     return {key: torch.from_numpy(np.stack([w[key] for w in windows])) for key in windows[0]}
 
 
-def augment_pictures(crops, rng, warp=True):
+def augment_pictures(crops, rng, warp=True, shade=True):
     """uint8 [B, T, h, w] -> float in 0..1 with per-clip geometric and photometric changes."""
     B, T, h, w = crops.shape
     x = crops.float() / 255
@@ -237,6 +245,9 @@ def augment_pictures(crops, rng, warp=True):
     x = F.grid_sample(x, grid, padding_mode="border", align_corners=False)
     gamma = torch.exp(uniform(-0.35, 0.35, B, 1, 1, 1))
     x = x.clamp(1e-3, 1) ** gamma * uniform(0.6, 1.15, B, 1, 1, 1)
+    if shade:  # beards, lips and skin of other tones, light from elsewhere: smooth, the same in all pictures of a clip
+        tone = torch.randn(B, 1, 4, 5, generator=g) * uniform(0, 0.35, B, 1, 1, 1)
+        x = x * torch.exp(F.interpolate(tone, (h, w), mode="bicubic", align_corners=True))
     blurred = torch.rand(B, generator=g) < 0.25
     if blurred.any():
         small = F.avg_pool2d(x[blurred], 2)

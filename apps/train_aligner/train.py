@@ -30,7 +30,7 @@ from evidence import CONTEXT, WIDTH, clip_evidence, peak
 from model import AlignerNet, Config
 
 REFERENCE = ("grid_s1", "grid_more", "made")       # lag 0 by definition or by construction
-AUGMENTATIONS = ("tempo", "pictures", "warp", "lips", "sound", "throat")  # warp, throat: part of the one before
+AUGMENTATIONS = ("tempo", "pictures", "warp", "shade", "lips", "sound", "throat")  # warp, shade, throat: parts of others
 PRIOR_LAG = {"lrwar": 4.0, "webcam_tr": 0.0, "syllables": 0.0}  # starting points, in 10 ms frames
 
 
@@ -73,9 +73,9 @@ def loss_of(logits, speaking, batch, evidence):
         positive = use * matched[:, None] * (spoken > 0.5)
         cross = -(target[:, None] * log_p).sum(-1)
         parts[f"lag{n}"] = weight * (cross * positive).sum() / positive.sum().clamp_min(1)
-        if n == 15:
+        if n >= 15:
             flat = use * (~matched[:, None])
-            parts["flat"] = 0.25 * (-log_p.mean(-1) * flat).sum() / flat.sum().clamp_min(1)
+            parts[f"flat{n}"] = 0.25 * (-log_p.mean(-1) * flat).sum() / flat.sum().clamp_min(1)
     heads = window_sums(logits.flatten(2) * valid[..., None], 5)
     heads = F.log_softmax(heads.unflatten(2, logits.shape[2:]), -1)
     positive = (window_sums(batch["speaking"][..., None], 5)[..., 0] > 2.5) * matched[:, None]
@@ -163,12 +163,11 @@ def train(arguments):
     rng = np.random.default_rng(arguments.seed)
     run = pathlib.Path(arguments.run)
     run.mkdir(parents=True, exist_ok=True)
-    log = open(run / "log.jsonl", "a")
 
     def say(**row):
         text = json.dumps(row, default=float)
-        log.write(text + "\n")
-        log.flush()
+        with open(run / "log.jsonl", "a") as log:
+            log.write(text + "\n")
         print(text, flush=True)
 
     clips = []
@@ -243,14 +242,14 @@ def train(arguments):
         ticks, size = ((30, 48), (60, 24))[step % 2]
         if ticks not in samplers:
             samplers[ticks] = dataset.Sampler(clips, rng, min(ticks, 50))
-        windows = [dataset.make_window(samplers[ticks], rng, ticks, WIDTH, CONTEXT, "tempo" not in left_out)
-                   for _ in range(size)]
+        windows = [dataset.make_window(samplers[ticks], rng, ticks, WIDTH, CONTEXT, "tempo" not in left_out,
+                                       arguments.like_voices) for _ in range(size)]
         batch = dataset.collate(windows)
         crops, lips, sound = batch["crops"], batch["lips"], batch["mel"]
         if "pictures" in left_out:
             crops = crops.float() / 255
         else:
-            crops = dataset.augment_pictures(crops, rng, warp="warp" not in left_out)
+            crops = dataset.augment_pictures(crops, rng, "warp" not in left_out, "shade" not in left_out)
         if "lips" not in left_out:
             lips = dataset.augment_lips(lips, rng)
         if "sound" not in left_out:
@@ -320,6 +319,8 @@ if __name__ == "__main__":
                         "(" + ", ".join(AUGMENTATIONS) + "); held-out people stay")
     parser.add_argument("--changed-sound", type=float, default=1.0, metavar="SHARE",
                         help="share of the windows whose sound is augmented; less suits the last steps, see the model card")
+    parser.add_argument("--like-voices", type=float, default=0.5, metavar="SHARE",
+                        help="share of the windows with foreign sound whose sound is of the same folder")
     parser.add_argument("--people", type=float, default=1.0,
                         help="for learning curves: train on this share of the people, chosen by their names")
     train(parser.parse_args())
