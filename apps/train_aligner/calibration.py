@@ -22,6 +22,7 @@ SEARCH = 100          # lags searched on either side, as by default in the produ
 STEP_TICKS = 5        # of one judgement whether a face speaks
 LAG_REACH = 5         # evidence within so many lags of the true one counts for the face
 TURNS = 40            # conversations made of each clip
+LENGTHS = (5, 15, 25, 50, 75, 125, 250)  # ticks of the windows that are judged
 
 
 def lag_contrast(summed, ticks, reach=12):
@@ -39,21 +40,23 @@ def group_weights(groups):
 
 
 
-def windows_of(clip, logits):
-    """(ticks, summed logits, true lag column) of windows of a clip with its own sound.
+def windows_of(clip, logits, lengths=LENGTHS, every=None, judge=None):
+    """(ticks, summed logits, true lag column) of windows of a clip with its own sound, end to end or one `every` ticks.
 
     A drawn face has the lag that it was made with. That of a real clip is not known; the rest of the clip
-    says it, so that no window judges itself, and windows longer than half of it are not used.
+    says it (in the logits `judge`, if another network is to), so that no window judges itself, and windows
+    longer than half of it are not used.
     """
     late = clip.picture_offset[:len(logits)].mean()
-    whole = logits.sum(0)
-    for n in (5, 15, 25, 50, 75, 125, 250):
-        for begin in range(0, len(logits) - n + 1, n):
-            summed = logits[begin:begin + n].sum(0)
+    judge = logits if judge is None else judge
+    whole = judge.sum(0)
+    for n in lengths:
+        for begin in range(0, len(logits) - n + 1, every or n):
+            here = slice(begin, begin + n)
             if clip.folder == "made":
-                yield n, summed, SEARCH + late
+                yield n, logits[here].sum(0), SEARCH + late
             elif 2 * n <= len(logits):
-                yield n, summed, peak(whole - summed)
+                yield n, logits[here].sum(0), peak(whole - judge[here].sum(0))
 
 
 def fit_lags(net, clips):
@@ -83,21 +86,23 @@ def fit_lags(net, clips):
             "log_likelihood": float(best[0]), "windows": len(windows)}
 
 
-def fit_match(net, clips):
-    """Log-odds that face and sound belong together: own sound against that of all other clips of the same kind, those of
-    the same person among them."""
-    groups, n, contrast, label = [], [], [], []
+def contrasts(net, clips, lengths=LENGTHS):
+    """(folder, ticks, contrast, whether the sound is the clip's own) of windows with their own sound and with that of
+    all other clips of the same kind, those of the same person among them."""
     for clip in clips:
         for voice in [c for c in clips if c.folder == clip.folder]:
             logits, _ = clip_evidence(net, clip, SEARCH, voice)
-            for ticks in (5, 15, 25, 50, 75, 125, 250):
+            for ticks in lengths:
                 for begin in range(0, len(logits) - ticks + 1, ticks):
-                    groups.append(f"{clip.folder}/{ticks}/{voice is clip}")
-                    n.append(float(ticks))
-                    contrast.append(lag_contrast(logits[begin:begin + ticks].sum(0), ticks))
-                    label.append(float(voice is clip))
+                    yield (clip.folder, ticks, lag_contrast(logits[begin:begin + ticks].sum(0), ticks), voice is clip)
+
+
+def fit_match(net, clips):
+    """Log-odds that face and sound belong together."""
+    folder, n, contrast, own = zip(*contrasts(net, clips))
+    groups = [f"{f}/{ticks}/{o}" for f, ticks, o in zip(folder, n, own)]
     weights = torch.from_numpy(group_weights(groups))
-    n, contrast, label = torch.tensor(n), torch.tensor(contrast), torch.tensor(label)
+    n, contrast, label = torch.tensor(n).float(), torch.tensor(contrast), torch.tensor(own).float()
     counted = torch.sqrt(n / (1 + n / MATCH_TICKS))
     scale = torch.nn.Parameter(torch.tensor([0.5, -0.5]))
 

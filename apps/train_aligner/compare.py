@@ -1,23 +1,28 @@
 # Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
-"""Hit rates of several training runs on the same held-out people, with the same lags as truth: an ablation table.
+"""Several training runs on the same held-out people, judged alike: for choices and for ablation tables.
 
-    python compare.py --features DIR --table train.tsv [...] --lags RUN/best.pt NAME=RUN/best.pt [NAME=...]
+    python compare.py --features DIR --table train.tsv [...] --judge RUN/best.pt NAME=RUN/best.pt [NAME=...]
 
-Each run measures the lags of its clips itself, so what a run says of its own hits cannot be set beside another's. Here
-the run given as --lags (the best there is) says what is true for all, and which clips are sure enough to count. Writes
-a table in Markdown: talks and made faces, windows of 5, 15, 25 and 50 ticks within 40 ms. Runs with the same NAME are
-seeds of one another: their mean, and in brackets the lowest and highest.
+Two tables in Markdown, by kind of clips. The first: share of windows of 5, 15, 25 and 50 ticks, one at every tick, whose
+best lag is within 40 ms of the truth, every clip counting alike. The truth of a drawn face is known; that of a real clip is
+what the run given as --judge (the best there is) says of the rest of the clip, for all runs the same, and only clips of
+which the judge is sure are used. The second: the chance that a window with its own sound stands out more than one with
+the sound of another clip of the kind (the area under the ROC curve of `lag_contrast`). Runs with the same NAME are seeds of
+one another: their mean, and in brackets the lowest and highest.
 """
 
 import argparse
 
+import numpy as np
 import torch
 
+import calibration
 import dataset
-import train
+from evidence import clip_evidence, peak
 from model import AlignerNet, Config
 
 LENGTHS = (5, 15, 25, 50)
+NEAR = 4.5  # lags of 10 ms that count as right: 40 ms, and half a lag of rounding
 
 
 def read_net(checkpoint):
@@ -27,32 +32,72 @@ def read_net(checkpoint):
     return net.eval(), state
 
 
+def hits_of(clip, logits, judge):
+    """{ticks: share of the clip's windows that are right}."""
+    right = {}
+    for n, summed, truth in calibration.windows_of(clip, logits, LENGTHS, 1, judge):
+        right.setdefault(n, []).append(abs(peak(summed) - truth) <= NEAR)
+    return {n: float(np.mean(values)) for n, values in right.items()}
+
+
+def hit_rates(net, clips, judged):
+    """{(folder, ticks): per cent}; `judged`: the judge's logits of each clip."""
+    rates = {}
+    for clip, judge in zip(clips, judged):
+        logits, _ = clip_evidence(net, clip, calibration.SEARCH)
+        for n, share in hits_of(clip, logits, judge).items():
+            rates.setdefault((clip.folder, n), []).append(100 * share)
+    return {key: float(np.mean(values)) for key, values in rates.items()}
+
+
+def ranked_above(high, low):
+    """Chance that one of `high` is above one of `low`; ties count half."""
+    high, low = np.asarray(high), np.sort(low)
+    return float((np.searchsorted(low, high, "left") + np.searchsorted(low, high, "right")).mean() / (2 * len(low)))
+
+
+def own_above_foreign(net, clips):
+    """{(folder, ticks): per cent}."""
+    own, foreign = {}, {}
+    for folder, n, contrast, is_own in calibration.contrasts(net, clips, LENGTHS):
+        (own if is_own else foreign).setdefault((folder, n), []).append(contrast)
+    return {key: 100 * ranked_above(own[key], foreign[key]) for key in own}
+
+
 def cell(values):
     mean = sum(values) / len(values)
     return f"{mean:.1f}" if len(values) == 1 else f"{mean:.1f} ({min(values):.1f}..{max(values):.1f})"
+
+
+def print_table(title, folders, runs):
+    """`runs`: {name: [{(folder, ticks): per cent}, one for each seed]}; folders: {name: clips}."""
+    print(f"\n| {title} | seeds | " + " | ".join(f"{f}, {k} clips, {n} ticks" for f, k in folders.items() for n in LENGTHS)
+          + " |")
+    print("| --- " * (2 + len(folders) * len(LENGTHS)) + "|")
+    for name, seeds in runs.items():
+        cells = [cell([rates[f, n] for rates in seeds]) for f in folders for n in LENGTHS]
+        print(f"| {name} | {len(seeds)} | " + " | ".join(cells) + " |")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--features", action="append", required=True)
     parser.add_argument("--table", action="append", required=True)
-    parser.add_argument("--lags", required=True)
+    parser.add_argument("--judge", required=True)
     parser.add_argument("runs", nargs="+", metavar="NAME=CHECKPOINT")
     arguments = parser.parse_args()
-    clips = dataset.held_out_clips(arguments.features, arguments.table, read_net(arguments.lags)[1]["lags"])
-    folders = sorted({clip.folder for clip in clips}, reverse=True)
-    hits = {}
+    judge, state = read_net(arguments.judge)
+    clips = dataset.held_out_clips(arguments.features, arguments.table, state["lags"])
+    judged = [clip_evidence(judge, clip, calibration.SEARCH)[0] for clip in clips]
+    folders = {f: len([c for c in clips if c.folder == f]) for f in sorted({clip.folder for clip in clips}, reverse=True)}
+    hits, above = {}, {}
     for run in arguments.runs:
         name, checkpoint = run.split("=", 1)
-        rates = train.hit_rates(read_net(checkpoint)[0], clips, LENGTHS)
-        for key, (rate, _) in rates.items():
-            hits.setdefault(name, {}).setdefault(key, []).append(rate)
-    counts = {folder: len([c for c in clips if c.folder == folder]) for folder in folders}
-    print("| run | seeds | " + " | ".join(f"{f}, {counts[f]} clips, {n} ticks" for f in folders for n in LENGTHS) + " |")
-    print("| --- " * (2 + len(folders) * len(LENGTHS)) + "|")
-    for name, by_key in hits.items():
-        cells = [cell(by_key[f"{f}/{n}"]) for f in folders for n in LENGTHS]
-        print(f"| {name} | {len(next(iter(by_key.values())))} | " + " | ".join(cells) + " |")
+        net, _ = read_net(checkpoint)
+        hits.setdefault(name, []).append(hit_rates(net, clips, judged))
+        above.setdefault(name, []).append(own_above_foreign(net, clips))
+    print_table("within 40 ms", folders, hits)
+    print_table("own above foreign", folders, above)
 
 
 if __name__ == "__main__":

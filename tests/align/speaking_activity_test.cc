@@ -196,6 +196,36 @@ TEST(SpeakingActivity, AHoleHasNoEvidence) {
   expect_spans(activity.within(time_of(0), time_of(45)), by_all_sequences(log_odds, kFitted));
 }
 
+TEST(SpeakingActivity, AHoleOfYearsCostsNothing) {
+  const std::vector<Tick> ticks = random_ticks(25, 11);
+  std::vector<double> log_odds;
+  for (std::size_t begin = 0; begin < 25; begin += 5) {
+    log_odds.push_back(expected_log_odds(ticks, begin, begin + 5, some_probabilities()));
+  }
+  SpeakingActivity activity = activity_of(ticks);
+  const MediaDuration years = MediaDuration::from_seconds(100.0 * 365 * 86400);
+  for (std::size_t t = 0; t < ticks.size(); ++t) {
+    activity.add(time_of(t) + years, ticks[t].lag_logits, ticks[t].speaking_logit);
+  }
+  // The face of long ago says nothing of now, whether its steps are judged yet or not.
+  const std::vector<double> expected = by_all_sequences(log_odds, kFitted);
+  EXPECT_NEAR(activity.latest(some_probabilities()), expected.back(), 1e-6);
+  activity.judge(some_probabilities());
+  EXPECT_NEAR(activity.latest(some_probabilities()), expected.back(), 1e-6);
+  activity.end();
+  activity.judge(some_probabilities());
+  std::vector<SpeakingSpan> spans = activity.within(time_of(0), time_of(50) + years);
+  ASSERT_GE(spans.size(), 2u);
+  ASSERT_EQ(spans.size() % 2, 0u);
+  const auto now = spans.begin() + static_cast<std::ptrdiff_t>(spans.size() / 2);
+  expect_spans({spans.begin(), now}, expected);
+  for (auto span = now; span != spans.end(); ++span) {
+    span->start = span->start - years;
+    span->end = span->end - years;
+  }
+  expect_spans({now, spans.end()}, expected);
+}
+
 TEST(SpeakingActivity, ForgetsWhatIsOver) {
   SpeakingCalibration memoryless = {.scale = 0, .head = 1, .bias = 0, .start = 0.5, .stop = 0.5};
   std::vector<Tick> ticks = random_ticks(50, 1);

@@ -28,6 +28,7 @@ except ImportError as missing:
 # pylint: disable=wrong-import-position
 import average
 import calibration
+import compare
 import dataset
 import evidence
 import export
@@ -195,6 +196,27 @@ class Calibration(unittest.TestCase):
         for n in (5, 15, 75):
             scale = found["evidence_scale"] / (1 + n / found["correlated_ticks"])
             self.assertLess(abs(math.log(scale)), 0.35, (n, found))
+
+
+class Comparison(unittest.TestCase):
+    def test_rank_is_the_share_of_pairs(self):
+        rng = np.random.default_rng(2)
+        high, low = rng.integers(2, 9, 37), rng.integers(0, 7, 53)
+        pairs = [1.0 if a > b else 0.5 if a == b else 0.0 for a in high for b in low]
+        self.assertAlmostEqual(compare.ranked_above(high, low), sum(pairs) / len(pairs))
+
+    def test_all_runs_are_judged_by_the_same_truth(self):
+        """A run that is 60 ms off everywhere agrees with itself, and not with the judge."""
+        lags = 2 * calibration.SEARCH + 1
+        judge, run = np.zeros((60, lags)), np.zeros((60, lags))
+        judge[:, 100] = 1
+        run[:, 106] = 1
+        run[20:40, 106], run[20:40, 103] = 0, 1  # a third of it is right
+        clip = clock_clip(ticks=60)
+        self.assertEqual(compare.hits_of(clip, judge, judge), {5: 1.0, 15: 1.0, 25: 1.0})
+        found = compare.hits_of(clip, run, judge)
+        # Windows of 5 begin at 0 to 55; most of a window's ticks are right where it begins at 18 to 37.
+        self.assertEqual(found[5], 20 / 56)
 
 
 class Lags(unittest.TestCase):

@@ -15,7 +15,7 @@ namespace {
 constexpr MediaDuration kStep = {200'000};
 constexpr double kThreshold = 0.5;
 constexpr double kSurest = 30;        // log-odds of a step: their exponential stays a number
-constexpr std::size_t kMemory = 100;  // steps: what is longer ago says nothing of now
+constexpr std::int64_t kMemory = 100;  // steps: what is longer ago says nothing of now
 
 /// Multiplies the odds of a probability.
 double times_odds(double probability, double log_odds) {
@@ -91,19 +91,23 @@ double SpeakingActivity::next(double speaking) const {
   return speaking * (1 - calibration_.stop) + (1 - speaking) * calibration_.start;
 }
 
-/// From the first to the last step that is judged; 0 where the face was not seen.
-std::vector<double> SpeakingActivity::log_odds_of_slots() const {
-  const std::int64_t first = judged_.front().slot;
-  std::vector<double> result(static_cast<std::size_t>(judged_.back().slot - first + 1));
-  for (const Judged& one : judged_) {
-    result[static_cast<std::size_t>(one.slot - first)] = one.log_odds;
-  }
-  return result;
+/// Where the stretch of judged steps that begins with number `begin` ends: before a hole so long that
+/// what is before it says nothing of what comes after.
+std::size_t SpeakingActivity::end_of_stretch(std::size_t begin) const {
+  std::size_t end = begin + 1;
+  while (end < judged_.size() && judged_[end].slot - judged_[end - 1].slot <= kMemory) ++end;
+  return end;
 }
 
-/// Of each slot given all of them: the forward-backward algorithm for two states (Rabiner 1989).
-std::vector<double> SpeakingActivity::probabilities() const {
-  const std::vector<double> log_odds = log_odds_of_slots();
+/// Of each slot from that of judged step `begin` to that of the one before `end`, given all of them;
+/// a face that was not seen gives no evidence. The forward-backward algorithm for two states
+/// (Rabiner 1989).
+std::vector<double> SpeakingActivity::probabilities(std::size_t begin, std::size_t end) const {
+  const std::int64_t first = judged_[begin].slot;
+  std::vector<double> log_odds(static_cast<std::size_t>(judged_[end - 1].slot - first + 1));
+  for (std::size_t i = begin; i < end; ++i) {
+    log_odds[static_cast<std::size_t>(judged_[i].slot - first)] = judged_[i].log_odds;
+  }
   std::vector<double> result(log_odds.size());
   double speaking = calibration_.start / (calibration_.start + calibration_.stop);
   for (std::size_t i = 0; i < result.size(); ++i) {
@@ -124,35 +128,38 @@ std::vector<double> SpeakingActivity::probabilities() const {
 double SpeakingActivity::latest(std::span<const double> lag_probabilities) const {
   if (open_.ticks <= 0) return 0;
   SpeakingActivity recent(anchor_, reach_, calibration_);
-  const auto last_of = [](const auto& steps) {
-    return steps.end() - static_cast<std::ptrdiff_t>(std::min(steps.size(), kMemory));
+  const auto first_recent = [&](const auto& steps) {
+    return std::ranges::partition_point(
+        steps, [&](const auto& step) { return step.slot < open_.slot - kMemory; });
   };
-  recent.judged_.assign(last_of(judged_), judged_.end());
-  recent.waiting_.assign(last_of(waiting_), waiting_.end());
+  recent.judged_.assign(first_recent(judged_), judged_.end());
+  recent.waiting_.assign(first_recent(waiting_), waiting_.end());
   recent.open_ = open_;
   recent.end();
   recent.judge(lag_probabilities);
-  return recent.probabilities().back();
+  return recent.probabilities(0, recent.judged_.size()).back();
 }
 
 std::vector<SpeakingSpan> SpeakingActivity::within(MediaTime first, MediaTime end) const {
-  if (judged_.empty()) return {};
-  const std::vector<double> speaking = probabilities();
-  const auto time_of = [&](std::size_t i) {
-    return anchor_ + kStep * (judged_.front().slot + static_cast<std::int64_t>(i));
-  };
   std::vector<SpeakingSpan> result;
-  for (std::size_t i = 0; i < speaking.size();) {
-    const std::size_t start = i;
-    double sum = 0;
-    for (; i < speaking.size() && speaking[i] >= kThreshold; ++i) sum += speaking[i];
-    if (i == start) {
-      ++i;
-      continue;
+  for (std::size_t next = 0; next < judged_.size();) {
+    const std::size_t begin = std::exchange(next, end_of_stretch(next));
+    const std::vector<double> speaking = probabilities(begin, next);
+    const auto time_of = [&](std::size_t i) {
+      return anchor_ + kStep * (judged_[begin].slot + static_cast<std::int64_t>(i));
+    };
+    for (std::size_t i = 0; i < speaking.size();) {
+      const std::size_t start = i;
+      double sum = 0;
+      for (; i < speaking.size() && speaking[i] >= kThreshold; ++i) sum += speaking[i];
+      if (i == start) {
+        ++i;
+        continue;
+      }
+      result.push_back({std::max(first, time_of(start)) - MediaTime{},
+                        std::min(end, time_of(i)) - MediaTime{},
+                        sum / static_cast<double>(i - start)});
     }
-    result.push_back({std::max(first, time_of(start)) - MediaTime{},
-                      std::min(end, time_of(i)) - MediaTime{},
-                      sum / static_cast<double>(i - start)});
   }
   return result;
 }

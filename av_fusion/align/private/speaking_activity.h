@@ -63,8 +63,8 @@ class SpeakingActivity {
   std::vector<double> near(std::span<const double> lag_probabilities) const;
   Judged judged(const Step& step, std::span<const double> weights) const;
   double next(double speaking) const;
-  std::vector<double> log_odds_of_slots() const;
-  std::vector<double> probabilities() const;
+  std::size_t end_of_stretch(std::size_t begin) const;
+  std::vector<double> probabilities(std::size_t begin, std::size_t end) const;
 
   MediaTime anchor_;
   std::size_t reach_;
