@@ -98,6 +98,19 @@ def mass_near(p, at, reach=4.5):
     return float(p[np.abs(k - at) <= reach].sum())
 
 
+def prepare(clips):
+    """Sets what is known of clips before any network has seen them."""
+    for clip in clips:
+        clip.held_out = clip.folder != "lrwar" and dataset.person_is_held_out(clip.person)
+        clip.lag = PRIOR_LAG.get(clip.folder, 0.0)
+        clip.usable = clip.folder in REFERENCE or clip.folder in PRIOR_LAG
+
+
+def lags_of(clips):
+    """As a checkpoint keeps them."""
+    return {clip.name: (float(clip.lag), bool(clip.usable)) for clip in clips}
+
+
 def estimate_lags(net, evidence, clips):
     """Sets clip.lag and clip.usable of every clip that is not a reference; reports all sources.
 
@@ -173,10 +186,7 @@ def train(arguments):
     clips = []
     for features, table in zip(arguments.features, arguments.table):
         clips += dataset.load_clips(features, table, Config().picture_pool)
-    for clip in clips:
-        clip.held_out = clip.folder != "lrwar" and dataset.person_is_held_out(clip.person)
-        clip.lag = PRIOR_LAG.get(clip.folder, 0.0)
-        clip.usable = clip.folder in REFERENCE or clip.folder in PRIOR_LAG
+    prepare(clips)
     held_out = [c for c in clips if c.held_out and c.ticks >= 25]
     left_out = set(arguments.leave_out)
     clips = [c for c in clips if c.held_out or (c.folder not in left_out and
@@ -223,7 +233,7 @@ def train(arguments):
                     "evidence": evidence.state_dict(), "optimiser": optimiser.state_dict(),
                     "config": dataclasses.asdict(net.config), "elapsed": elapsed, "step": step,
                     "generators": {"numpy": rng.bit_generator.state, "torch": torch.get_rng_state()},
-                    "lags": {c.name: (float(c.lag), bool(c.usable)) for c in clips}, **more}, run / name)
+                    "lags": lags_of(clips), **more}, run / name)
 
     def measure_lags():
         rows = estimate_lags(average, evidence, clips)

@@ -35,6 +35,7 @@ import compare
 import dataset
 import evidence
 import export
+import import_model
 import train
 from model import AlignerNet, Config
 
@@ -274,6 +275,27 @@ class Checkpoints(unittest.TestCase):
             with torch.no_grad():
                 for told, said in zip(net(*inputs), again(*inputs)):
                     self.assertLess(float((told - said).abs().max()), 0.01 * float(told.abs().max()))
+
+
+    def test_an_imported_network_says_the_same_and_trains_on(self):
+        torch.manual_seed(6)
+        net = AlignerNet(Config()).eval()
+        with torch.no_grad():
+            for norm in net.video.norms:
+                norm.bias.normal_()
+                norm.running_mean.normal_()
+        batches = [(torch.rand(4, 12, 32, 48), torch.randn(4, 12, 6), torch.ones(4, 12, dtype=torch.bool))]
+        with torch.no_grad():
+            told = net.video(*batches[0])
+            import_model.unfold_batch_norms(net, batches)
+            said = net.video(*batches[0])
+            for part in (net.video.norms, net.video.convs):
+                part.train()
+            in_training = net.video(*batches[0])
+        self.assertLess(float((told - said).abs().max()), 1e-4)
+        self.assertLess(float((told - in_training).abs().max()), 1e-2)
+        for norm in net.video.norms:  # nothing is left to undo for the next batch
+            self.assertGreater(float((norm.running_var - 1).abs().max()), 0.01)
 
 
 class Runs(unittest.TestCase):
