@@ -24,6 +24,7 @@ LAG_REACH = 5         # evidence within so many lags of the true one counts for 
 TURNS = 40            # conversations made of each clip
 LENGTHS = (5, 15, 25, 50, 75, 125, 250)  # ticks of the windows that are judged
 SENTENCES = 300       # pairs of sentences of one grammar
+SENTENCE_WEIGHT = 0.5  # they have no own sound beside them that could be judged
 
 
 def lag_contrast(summed, ticks, reach=12):
@@ -105,15 +106,18 @@ def contrasts(net, clips, lengths=LENGTHS):
 
 
 def other_sentences(net, alike, rng):
-    """Rows as those of `contrasts`, of clips that are heard with another sentence of the same person."""
+    """Rows as those of `contrasts`, of clips that are heard with another sentence, of the same person every other time."""
     people = {}
     for clip in alike:
         people.setdefault(clip.person, []).append(clip)
-    people = [clips for clips in people.values() if len(clips) > 1]
-    for _ in range(SENTENCES if people else 0):
+    people = list(people.values())
+    for k in range(SENTENCES if people else 0):
         clips = people[rng.integers(len(people))]
-        clip, voice = rng.choice(len(clips), 2, replace=False)
-        for ticks, contrast in contrasts_of(net, clips[clip], clips[voice], LENGTHS):
+        voices = clips if k % 2 else people[rng.integers(len(people))]
+        clip, voice = clips[rng.integers(len(clips))], voices[rng.integers(len(voices))]
+        if voice is clip:
+            continue
+        for ticks, contrast in contrasts_of(net, clip, voice, LENGTHS):
             yield "sentences", ticks, contrast, False
 
 
@@ -126,7 +130,8 @@ def fit_match(net, clips, alike, rng):
     """
     folder, n, contrast, own = zip(*contrasts(net, clips), *other_sentences(net, alike, rng))
     weights = group_weights([f"{f}/{ticks}/{o}" for f, ticks, o in zip(folder, n, own)])
-    n, own = np.array(n), np.array(own)
+    folder, n, own = np.array(folder), np.array(n), np.array(own)
+    weights[folder == "sentences"] *= SENTENCE_WEIGHT
     for ticks in LENGTHS:
         here = n == ticks
         share = weights[here & own].sum() / max(weights[here & ~own].sum(), 1e-9)
