@@ -23,8 +23,6 @@ STEP_TICKS = 5        # of one judgement whether a face speaks
 LAG_REACH = 5         # evidence within so many lags of the true one counts for the face
 TURNS = 40            # conversations made of each clip
 LENGTHS = (5, 15, 25, 50, 75, 125, 250)  # ticks of the windows that are judged
-SENTENCES = 300       # pairs of sentences of one grammar
-SENTENCE_WEIGHT = 0.5  # they have no own sound beside them that could be judged
 
 
 def lag_contrast(summed, ticks, reach=12):
@@ -88,56 +86,23 @@ def fit_lags(net, clips):
             "log_likelihood": float(best[0]), "windows": len(windows)}
 
 
-def contrasts_of(net, clip, voice, lengths):
-    """(ticks, contrast) of windows, end to end, with the sound of `voice`."""
-    logits, _ = clip_evidence(net, clip, SEARCH, voice)
-    for ticks in lengths:
-        for begin in range(0, len(logits) - ticks + 1, ticks):
-            yield ticks, lag_contrast(logits[begin:begin + ticks].sum(0), ticks)
-
-
 def contrasts(net, clips, lengths=LENGTHS):
     """(folder, ticks, contrast, whether the sound is the clip's own) of windows with their own sound and with that of
     all other clips of the same kind, those of the same person among them."""
     for clip in clips:
         for voice in [c for c in clips if c.folder == clip.folder]:
-            for ticks, contrast in contrasts_of(net, clip, voice, lengths):
-                yield clip.folder, ticks, contrast, voice is clip
+            logits, _ = clip_evidence(net, clip, SEARCH, voice)
+            for ticks in lengths:
+                for begin in range(0, len(logits) - ticks + 1, ticks):
+                    yield (clip.folder, ticks, lag_contrast(logits[begin:begin + ticks].sum(0), ticks), voice is clip)
 
 
-def other_sentences(net, alike, rng):
-    """Rows as those of `contrasts`, of clips that are heard with another sentence, of the same person every other time."""
-    people = {}
-    for clip in alike:
-        people.setdefault(clip.person, []).append(clip)
-    people = list(people.values())
-    for k in range(SENTENCES if people else 0):
-        clips = people[rng.integers(len(people))]
-        voices = clips if k % 2 else people[rng.integers(len(people))]
-        clip, voice = clips[rng.integers(len(clips))], voices[rng.integers(len(voices))]
-        if voice is clip:
-            continue
-        for ticks, contrast in contrasts_of(net, clip, voice, LENGTHS):
-            yield "sentences", ticks, contrast, False
-
-
-def fit_match(net, clips, alike, rng):
-    """Log-odds that face and sound belong together; for each length own and foreign sound are as likely.
-
-    `alike`: clips of sentences of one grammar (GRID), where another sentence is the hardest foreign sound there is: it
-    has some of the same words at the same times. Their people trained the network, which makes them, if anything,
-    easier to refuse than strangers; of their own sound nothing could be learnt, and it is not used.
-    """
-    folder, n, contrast, own = zip(*contrasts(net, clips), *other_sentences(net, alike, rng))
-    weights = group_weights([f"{f}/{ticks}/{o}" for f, ticks, o in zip(folder, n, own)])
-    folder, n, own = np.array(folder), np.array(n), np.array(own)
-    weights[folder == "sentences"] *= SENTENCE_WEIGHT
-    for ticks in LENGTHS:
-        here = n == ticks
-        share = weights[here & own].sum() / max(weights[here & ~own].sum(), 1e-9)
-        weights[here & ~own] *= share
-    weights = torch.from_numpy(weights / weights.sum())
-    n, contrast, label = torch.from_numpy(n).float(), torch.tensor(contrast), torch.from_numpy(own).float()
+def fit_match(net, clips):
+    """Log-odds that face and sound belong together."""
+    folder, n, contrast, own = zip(*contrasts(net, clips))
+    groups = [f"{f}/{ticks}/{o}" for f, ticks, o in zip(folder, n, own)]
+    weights = torch.from_numpy(group_weights(groups))
+    n, contrast, label = torch.tensor(n).float(), torch.tensor(contrast), torch.tensor(own).float()
     counted = torch.sqrt(n / (1 + n / MATCH_TICKS))
     scale = torch.nn.Parameter(torch.tensor([0.5, -0.5]))
 
@@ -147,7 +112,7 @@ def fit_match(net, clips, alike, rng):
 
     minimise(scale, loss)
     return {"match_scale": scale[0].item(), "match_bias": scale[1].item(), "match_ticks": MATCH_TICKS,
-            "matches": len(n)}
+            "matches": len(groups)}
 
 
 def minimise(parameters, loss):
@@ -240,10 +205,10 @@ def fit_speaking(net, clips, rng):
             "speaking_loss": loss().item(), "conversations": len(rows)}
 
 
-def fit_calibration(net, clips, alike, rng):
-    """All of it, as export.py wants it: `clips` of people set aside, `alike` as for fit_match."""
+def fit_calibration(net, clips, rng):
+    """All of it, as export.py wants it."""
     net.eval()
-    return {**fit_lags(net, clips), **fit_match(net, clips, alike, rng.spawn(1)[0]), **fit_speaking(net, clips, rng)}
+    return {**fit_lags(net, clips), **fit_match(net, clips), **fit_speaking(net, clips, rng)}
 
 
 def main():
@@ -257,8 +222,7 @@ def main():
     net = AlignerNet(Config(**state["config"]))
     net.load_state_dict(state["model"])
     clips = dataset.held_out_clips(arguments.features, arguments.table, state["lags"])
-    alike = dataset.clips_of_one_grammar(arguments.features, arguments.table)
-    state["calibration"] = fit_calibration(net, clips, alike, np.random.default_rng(arguments.seed))
+    state["calibration"] = fit_calibration(net, clips, np.random.default_rng(arguments.seed))
     torch.save(state, arguments.checkpoint)
     print(state["calibration"])
 

@@ -101,16 +101,6 @@ def held_out_clips(features, tables, lags):
     return chosen
 
 
-def is_of_one_grammar(clip):
-    return clip.folder in ("grid_s1", "grid_more")
-
-
-def clips_of_one_grammar(features, tables):
-    """Those of GRID: command, colour, preposition, letter, digit, adverb, always so."""
-    return [clip for folder, table in zip(features, tables) for clip in load_clips(folder, table, Config().picture_pool)
-            if is_of_one_grammar(clip)]
-
-
 # How often a folder is drawn; inside it every person is as likely as any other.
 FOLDER_SHARE = {"grid_s1": 0.10, "grid_more": 0.18, "lrwar": 0.20, "web2": 0.34, "webcam_tr": 0.05,
                 "syllables": 0.02, "made": 0.11}

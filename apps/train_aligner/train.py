@@ -306,8 +306,7 @@ def train(arguments):
             save("last.pt")
     average.eval()
     measure_lags()
-    calibration = fit_calibration(average, [c for c in held_out if c.usable],
-                                  [c for c in clips if dataset.is_of_one_grammar(c)], rng)
+    calibration = fit_calibration(average, [c for c in held_out if c.usable], rng)
     hits = hit_rates(average, [c for c in held_out if c.usable])
     say(event="end", step=step, calibration=calibration, hits=hits)
     save("last.pt")

@@ -44,6 +44,7 @@ const AlignmentOptions& checked(const AlignmentOptions& options) {
   require(options.min_speech.us >= 0, "min_speech must not be negative");
   require(options.min_confidence >= 0 && options.min_confidence <= 1,
           "min_confidence must be between 0 and 1");
+  require(options.min_match >= 0 && options.min_match <= 1, "min_match must be between 0 and 1");
   require(calibration.evidence_scale > 0 && std::isfinite(calibration.evidence_scale),
           "calibration.evidence_scale must be more than 0");
   require(calibration.correlated_ticks > 0, "calibration.correlated_ticks must be more than 0");

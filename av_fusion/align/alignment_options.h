@@ -22,6 +22,10 @@ struct AlignmentOptions {
   std::int64_t min_ticks = 10;  ///< fewer valid ticks are "too short", in a stretch as in the file
   MediaDuration min_speech = {200'000};  ///< less speech in the file is "no speech"
   double min_confidence = 0.5;           ///< below this an offset is "ambiguous"
+  /// Below this probability that a face in view makes the sound there is no offset. More than even:
+  /// another sentence with the same grammar and pace passes for a match more easily than the foreign
+  /// sound that the probability was fitted on.
+  double min_match = 0.6;
   LagCalibration calibration;
   SpeakingCalibration speaking;
 };

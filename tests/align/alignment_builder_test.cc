@@ -163,6 +163,31 @@ TEST(AlignmentBuilder, ListenersAloneAreNotMeasured) {
   EXPECT_TRUE(contains(alignment.reason, "no face in view")) << alignment.reason;
 }
 
+TEST(AlignmentBuilder, AFaceMustMakeTheSoundMoreLikelyThanMinMatch) {
+  const SyncEvidence evidence = make_evidence(track_with_lag(30, 150));
+  for (const double probability : {0.55, 0.65}) {
+    AlignmentOptions options = options_for_tests();
+    options.min_match = 0.6;
+    options.calibration.match_scale = 0;  // so the probability is that of the bias
+    options.calibration.match_bias =
+        std::log(probability / (1 - probability)) /
+        std::sqrt(150 / (1 + 150 / options.calibration.match_ticks));
+    AlignmentBuilder builder(options);
+    builder.add(1, evidence);
+    const Alignment alignment = builder.finish(good_context());
+    ASSERT_EQ(alignment.tracks.size(), 1u);
+    EXPECT_EQ(alignment.offset.has_value(), probability > 0.6) << alignment.reason;
+    EXPECT_EQ(alignment.tracks[0].offset.has_value(), probability > 0.6);
+    if (alignment.offset) {
+      EXPECT_NEAR(alignment.offset->confidence, probability, 0.01);
+    } else {
+      EXPECT_EQ(alignment.status, AlignmentStatus::kAmbiguous);
+      EXPECT_TRUE(contains(alignment.reason, "probability 0.55, 0.60 is needed"))
+          << alignment.reason;
+    }
+  }
+}
+
 TEST(AlignmentBuilder, FlatEvidenceIsAmbiguous) {
   SyntheticTrack flat = track_with_lag(0);
   flat.peak = 0;
@@ -625,6 +650,7 @@ TEST(AlignmentBuilder, RefusesOptionsThatMakeNoSense) {
   expect_refused([](auto& o) { o.hop = {0}; }, "hop");
   expect_refused([](auto& o) { o.hop = {333'333}; }, "multiples");
   expect_refused([](auto& o) { o.min_confidence = 2; }, "min_confidence");
+  expect_refused([](auto& o) { o.min_match = -0.1; }, "min_match");
   expect_refused([](auto& o) { o.calibration.outlier_share = -0.1; }, "outlier_share");
   expect_refused([](auto& o) { o.calibration.evidence_scale = 0; }, "evidence_scale");
   expect_refused([](auto& o) { o.calibration.match_ticks = 0; }, "match_ticks");

@@ -202,52 +202,6 @@ class Calibration(unittest.TestCase):
             self.assertLess(abs(math.log(scale * (1 + n / 40))), 0.3, (n, found))
 
 
-    def test_match_is_found_again(self):
-        """Contrasts of own and foreign sound that are normal, of variance 1, and whose distance is k times the scale, have the
-        log-odds k (scale * contrast + bias) if both are as likely; of foreign sound there is more than of own."""
-        rng = np.random.default_rng(4)
-        scale, bias = 0.4, -0.6
-
-        def drawn(ticks, count, is_own):
-            k = math.sqrt(ticks / (1 + ticks / calibration.MATCH_TICKS))
-            centre = -bias / scale + (0.5 if is_own else -0.5) * k * scale
-            return [float(x) for x in rng.normal(centre, 1, count)]
-
-        windows = [("web2", ticks, x, is_own) for ticks in calibration.LENGTHS for is_own in (True, False)
-                   for x in drawn(ticks, 300 if is_own else 1500, is_own)]
-        clips = [clock_clip(f"{k}.mp4", "grid_s1", "grid_s1:1") for k in range(5)]
-
-        pairs = []
-
-        def sentence(net, clip, voice, lengths):
-            pairs.append((clip, voice))
-            return [(ticks, x) for ticks in lengths for x in drawn(ticks, 5, False)]
-
-        with mock.patch.object(calibration, "contrasts", lambda *_: windows), \
-                mock.patch.object(calibration, "contrasts_of", sentence):
-            found = calibration.fit_match(None, [], clips, rng)
-        self.assertAlmostEqual(found["match_scale"], scale, delta=0.04)
-        self.assertAlmostEqual(found["match_bias"], bias, delta=0.06)
-        self.assertGreater(len(pairs), calibration.SENTENCES / 2)
-        self.assertEqual(found["matches"], len(calibration.LENGTHS) * (1800 + 5 * len(pairs)))
-
-    def test_sentences_are_heard_with_others_of_the_same_person_and_of_others(self):
-        clips = [clock_clip(f"{name}.mp4", "grid_more", person) for name, person in ("ax", "bx", "cx", "dy", "ez")]
-        pairs = []
-
-        def sentence(net, clip, voice, lengths):
-            pairs.append((clip, voice))
-            return []
-
-        with mock.patch.object(calibration, "contrasts_of", sentence):
-            self.assertEqual(list(calibration.other_sentences(None, clips, np.random.default_rng(1))), [])
-            self.assertEqual(list(calibration.other_sentences(None, [], np.random.default_rng(1))), [])
-        self.assertFalse(any(clip is voice for clip, voice in pairs))
-        of_one = np.mean([clip.person == voice.person for clip, voice in pairs])
-        self.assertGreater(of_one, 0.2)
-        self.assertLess(of_one, 0.6)
-
-
 class Comparison(unittest.TestCase):
     def test_rank_is_the_share_of_pairs(self):
         rng = np.random.default_rng(2)

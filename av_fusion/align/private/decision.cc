@@ -65,24 +65,27 @@ std::optional<Decision> find_obstacle(const MeasurementContext& context,
 }
 
 std::string ambiguity(const LagEstimate& estimate, const AlignmentOptions& options) {
-  const std::string needed = ", " + format_fixed(options.min_confidence, 2) + " is needed)";
+  const auto needed = [](double probability) {
+    return ", " + format_fixed(probability, 2) + " is needed)";
+  };
   if (estimate.at_edge) {
     const double range_ms = (options.lag_hop * options.width).ms();
     return "the best match lies at the edge of the search range of " + format_fixed(range_ms, 0) +
            " ms each way, so the true offset may lie beyond it";
   }
-  if (estimate.match_probability < options.min_confidence) {
+  if (estimate.match_probability < options.min_match) {
     return "no face in view seems to make the sound (probability " +
-           format_fixed(estimate.match_probability, 2) + needed;
+           format_fixed(estimate.match_probability, 2) + needed(options.min_match);
   }
   return "picture and sound do not agree on one offset (confidence " +
-         format_fixed(estimate.offset.confidence, 2) + needed;
+         format_fixed(estimate.offset.confidence, 2) + needed(options.min_confidence);
 }
 
 }  // namespace
 
 bool is_measurement(const LagEstimate& estimate, const AlignmentOptions& options) {
-  return !estimate.at_edge && estimate.offset.confidence >= options.min_confidence;
+  return !estimate.at_edge && estimate.match_probability >= options.min_match &&
+         estimate.offset.confidence >= options.min_confidence;
 }
 
 Decision decide(const MeasurementContext& context, const AlignmentOptions& options,
