@@ -25,7 +25,7 @@ struct AlignmentOptions {
   /// Below this probability that a face in view makes the sound there is no offset. More than even:
   /// another sentence with the same grammar and pace passes for a match more easily than the foreign
   /// sound that the probability was fitted on.
-  double min_match = 0.6;
+  double min_match = 0.7;
   LagCalibration calibration;
   SpeakingCalibration speaking;
 };
