@@ -14,7 +14,7 @@ namespace {
 
 constexpr MediaDuration kStep = {200'000};
 constexpr double kThreshold = 0.5;
-constexpr double kSurest = 30;        // log-odds of a step: their exponential stays a number
+constexpr double kSurest = 30;         // log-odds of a step: their exponential stays a number
 constexpr std::int64_t kMemory = 100;  // steps: what is longer ago says nothing of now
 
 /// Multiplies the odds of a probability.
