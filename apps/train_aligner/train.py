@@ -5,7 +5,8 @@
 
 Resumes from RUN/last.pt when that exists, and draws what it would have drawn. Writes RUN/last.pt while it
 runs and RUN/best.pt (averaged weights with fitted calibration, ready for export.py) at the end, and
-RUN/log.jsonl. One step takes about 1.3 s on one core.
+RUN/log.jsonl. One step takes about 1.3 s on one core. best.pt is of the step at which the lags of held-out people
+were likeliest; a run that has not improved on it at several looks in a row stops early.
 
 Which people are held out (for calibration and for the log; never for the final report) depends on
 their names alone. Lags of sources other than GRID are not given: they are measured with the network
@@ -25,12 +26,13 @@ import torch
 import torch.nn.functional as F
 
 import dataset
-from calibration import fit_calibration
+from calibration import fit_calibration, fit_lags
 from evidence import CONTEXT, WIDTH, clip_evidence, peak
 from model import AlignerNet, Config
 
 REFERENCE = ("grid_s1", "grid_more", "made")       # lag 0 by definition or by construction
 AUGMENTATIONS = ("tempo", "pictures", "warp", "shade", "lips", "sound", "throat")  # warp, shade, throat: parts of others
+FIRST_LOOK, LOOKS, PATIENCE = 0.4, 12, 4           # share of the steps; looks from there on; fruitless ones in a row
 PRIOR_LAG = {"lrwar": 4.0, "webcam_tr": 0.0, "syllables": 0.0}  # starting points, in 10 ms frames
 
 
@@ -171,6 +173,26 @@ def hit_rates(net, clips, lengths=(5, 15, 25, 50)):
     return {k: (round(100 * float(np.mean(v)), 1), len(v)) for k, v in sorted(hits.items())}
 
 
+class EarlyStop:
+    """Keeps the likeliest state so far and counts the looks since."""
+
+    def __init__(self):
+        self.best = None  # {"score", "step", and what `look` was given}
+        self.fruitless = 0
+
+    def look(self, score, step, **state):
+        """A copy of `state` is kept if `score` is the highest yet."""
+        if self.best is None or score > self.best["score"]:
+            self.best = copy.deepcopy({"score": score, "step": step, **state})
+            self.fruitless = 0
+        else:
+            self.fruitless += 1
+
+    @property
+    def is_over(self):
+        return self.fruitless >= PATIENCE
+
+
 def train(arguments):
     torch.manual_seed(arguments.seed)
     rng = np.random.default_rng(arguments.seed)
@@ -207,6 +229,7 @@ def train(arguments):
     parameters = list(net.parameters()) + list(evidence.parameters())
     optimiser = torch.optim.AdamW(parameters, lr=arguments.rate, weight_decay=0.03)
     average = copy.deepcopy(net)
+    early_stop = EarlyStop()
     elapsed, step = 0.0, 0
     if arguments.start and not (run / "last.pt").exists():
         state = torch.load(arguments.start, weights_only=False)
@@ -222,6 +245,7 @@ def train(arguments):
         evidence.load_state_dict(state["evidence"])
         optimiser.load_state_dict(state["optimiser"])
         elapsed, step = state["elapsed"], state["step"]
+        early_stop.best, early_stop.fruitless = state["early_stop"]
         rng.bit_generator.state = state["generators"]["numpy"]
         torch.set_rng_state(state["generators"]["torch"])
         for clip in clips:
@@ -232,6 +256,7 @@ def train(arguments):
         torch.save({"net": net.state_dict(), "model": average.state_dict(),
                     "evidence": evidence.state_dict(), "optimiser": optimiser.state_dict(),
                     "config": dataclasses.asdict(net.config), "elapsed": elapsed, "step": step,
+                    "early_stop": (early_stop.best, early_stop.fruitless),
                     "generators": {"numpy": rng.bit_generator.state, "torch": torch.get_rng_state()},
                     "lags": lags_of(clips), **more}, run / name)
 
@@ -244,10 +269,11 @@ def train(arguments):
 
     steps = arguments.steps
     marks = [int(share * steps) for share in (0.12, 0.25, 0.4, 0.6)]  # when lags are measured
+    looks = {round(steps * share) for share in np.linspace(FIRST_LOOK, 1, LOOKS)}
     samplers = {}
     next_save = elapsed + 240
     mean_parts, last_report = {}, time.time()
-    while step < steps:
+    while step < steps and not early_stop.is_over:
         started = time.time()
         ticks, size = ((30, 48), (60, 24))[step % 2]
         if ticks not in samplers:
@@ -304,13 +330,20 @@ def train(arguments):
             samplers.clear()
             say(event="held_out", hits=hit_rates(average, [c for c in held_out if c.usable]))
             save("last.pt")
+        if step in looks:
+            average.eval()
+            score = fit_lags(average, held_out)["log_likelihood"]
+            early_stop.look(score, step, model=average.state_dict(), evidence=evidence.state_dict())
+            say(event="look", step=step, log_likelihood=round(score, 4), best_step=early_stop.best["step"])
+            save("last.pt")
+    average.load_state_dict(early_stop.best["model"])
+    evidence.load_state_dict(early_stop.best["evidence"])
     average.eval()
     measure_lags()
     calibration = fit_calibration(average, [c for c in held_out if c.usable], rng)
     hits = hit_rates(average, [c for c in held_out if c.usable])
-    say(event="end", step=step, calibration=calibration, hits=hits)
-    save("last.pt")
-    save("best.pt", calibration=calibration, hits=hits)
+    say(event="end", step=early_stop.best["step"], calibration=calibration, hits=hits)
+    save("best.pt", step=early_stop.best["step"], calibration=calibration, hits=hits)
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ struct TrackState {
   MediaTime last;                ///< last picture that was judged
   std::array<double, 4> box{};   ///< latest x, y, width, height in pixels
   double speaking = 0;           ///< probability that it speaks, in the last fifth of a second
-  std::optional<Offset> recent;  ///< of the last stretch of the timeline; absent: unclear
-  std::optional<Offset> whole;   ///< of everything since `first`; absent: unclear
+  std::optional<Offset> recent;  ///< of the last stretch of the timeline; absent: not measured
+  std::optional<Offset> whole;   ///< of everything since `first`; absent: not measured
 };
 
 }  // namespace av_fusion

@@ -163,21 +163,32 @@ TEST(AlignmentBuilder, ListenersAloneAreNotMeasured) {
   EXPECT_TRUE(contains(alignment.reason, "no face in view")) << alignment.reason;
 }
 
-TEST(AlignmentBuilder, AFaceMustMakeTheSoundMoreLikelyThanMinMatch) {
-  const SyncEvidence evidence = make_evidence(track_with_lag(30, 150));
+/// Has seen a face, of which `options` will say that it makes the sound with this probability.
+AlignmentBuilder builder_with_match(double probability, AlignmentOptions& options) {
+  constexpr std::int64_t kTicks = 100;  // one stretch of the timeline
+  options.calibration.match_scale = 0;  // so the probability is that of the bias
+  options.calibration.match_bias =
+      std::log(probability / (1 - probability)) /
+      std::sqrt(kTicks / (1 + kTicks / options.calibration.match_ticks));
+  AlignmentBuilder builder(options);
+  builder.add(1, make_evidence(track_with_lag(30, kTicks)));
+  return builder;
+}
+
+TEST(AlignmentBuilder, AFaceMustMakeTheSoundAsLikelyAsMinMatch) {
   for (const double probability : {0.55, 0.65}) {
     AlignmentOptions options = options_for_tests();
     options.min_match = 0.6;
-    options.calibration.match_scale = 0;  // so the probability is that of the bias
-    options.calibration.match_bias =
-        std::log(probability / (1 - probability)) /
-        std::sqrt(150 / (1 + 150 / options.calibration.match_ticks));
-    AlignmentBuilder builder(options);
-    builder.add(1, evidence);
+    AlignmentBuilder builder = builder_with_match(probability, options);
+    const bool is_enough = probability > 0.6;
+    const std::vector<TrackState> live = builder.open_tracks();
+    ASSERT_EQ(live.size(), 1u);
+    EXPECT_EQ(live[0].whole.has_value(), is_enough);
+    EXPECT_EQ(live[0].recent.has_value(), is_enough) << "a live answer that the file takes back";
     const Alignment alignment = builder.finish(good_context());
     ASSERT_EQ(alignment.tracks.size(), 1u);
-    EXPECT_EQ(alignment.offset.has_value(), probability > 0.6) << alignment.reason;
-    EXPECT_EQ(alignment.tracks[0].offset.has_value(), probability > 0.6);
+    EXPECT_EQ(alignment.offset.has_value(), is_enough) << alignment.reason;
+    EXPECT_EQ(alignment.tracks[0].offset.has_value(), is_enough);
     if (alignment.offset) {
       EXPECT_NEAR(alignment.offset->confidence, probability, 0.01);
     } else {
@@ -185,6 +196,15 @@ TEST(AlignmentBuilder, AFaceMustMakeTheSoundMoreLikelyThanMinMatch) {
       EXPECT_TRUE(contains(alignment.reason, "probability 0.55, 0.60 is needed"))
           << alignment.reason;
     }
+  }
+}
+
+TEST(AlignmentBuilder, TwoInThreeIsNotEnoughUnlessTheHostSaysSo) {
+  for (const double probability : {0.67, 0.73}) {
+    AlignmentOptions options = options_for_tests();
+    const Alignment alignment =
+        builder_with_match(probability, options).finish(good_context());
+    EXPECT_EQ(alignment.offset.has_value(), probability > 0.7) << alignment.reason;
   }
 }
 

@@ -2,6 +2,7 @@
 // av_align on every file that cases/make_cases.sh writes, derived from two clips of a real person.
 // What is expected follows from the commands in that script, not from what av_align once said.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -41,8 +42,8 @@ class TrickyFiles : public ::testing::Test {
   static void SetUpTestSuite() {
     if (kShared.empty() || !fs::exists(kShared / "cases" / "make_cases.sh")) return;
     if (run_program({"ffmpeg", "-version"}).exit_code != 0) return;
-    folder_ = fs::path(::testing::TempDir()) / "av_fusion_tricky_files";
-    fs::remove_all(folder_);
+    folder_ = fs::path(::testing::TempDir()) /
+              ("av_fusion_tricky_files_" + std::to_string(getpid()));
     fs::create_directories(folder_);
     make_base();
     const ProgramResult made =

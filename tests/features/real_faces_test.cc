@@ -1,6 +1,7 @@
 // Copyright 2026 The av_fusion authors. SPDX-License-Identifier: Apache-2.0
 // The real detector and landmarks; the clips are not part of the repository.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -36,7 +37,8 @@ TEST(FaceModel, SaysWhatIsMissing) {
 }
 
 TEST(FaceModel, RefusesAFileThatIsNone) {
-  const fs::path path = fs::path(::testing::TempDir()) / "no_face_model.dat";
+  const fs::path path =
+      fs::path(::testing::TempDir()) / ("no_face_model_" + std::to_string(getpid()) + ".dat");
   std::ofstream(path) << "this is no landmark model";
   try {
     make_dlib_face_landmarker(path.string());

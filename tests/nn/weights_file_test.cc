@@ -2,6 +2,7 @@
 #include "av_fusion/nn/weights_file.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <bit>
 #include <cmath>
@@ -23,6 +24,11 @@ WeightsFile parse(const Bytes& bytes) { return WeightsFile::from_bytes(bytes, kN
 void expect_corrupt(const Bytes& bytes, std::vector<std::string> words) {
   words.push_back(kName);
   expect_error([&] { parse(bytes); }, ErrorCode::kCorruptData, words);
+}
+
+/// A file that no other run of this program writes.
+std::string path_of_own(const std::string& name) {
+  return ::testing::TempDir() + "av_fusion_" + std::to_string(getpid()) + "_" + name;
 }
 
 /// A header with one tensor "w".
@@ -244,7 +250,7 @@ TEST(WeightsFile, ADamagedHeaderByteIsAnErrorOrHarmless) {
 }
 
 TEST(WeightsFile, OpensAFile) {
-  const std::string path = ::testing::TempDir() + "av_fusion_weights.safetensors";
+  const std::string path = path_of_own("weights.safetensors");
   const Bytes bytes = make_file(one_tensor(R"("U8")", "[3]", "[0,3]"), "abc");
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes.data()),
@@ -261,7 +267,7 @@ TEST(WeightsFile, SaysWhyAFileCannotBeOpened) {
                {"no/such.safetensors"});
   expect_error([] { WeightsFile::open(::testing::TempDir()); }, ErrorCode::kIo,
                {::testing::TempDir()});
-  const std::string path = ::testing::TempDir() + "av_fusion_not_weights.txt";
+  const std::string path = path_of_own("not_weights.txt");
   std::ofstream(path) << "This is not a file with weights, it is a text.";
   expect_error([&] { WeightsFile::open(path); }, ErrorCode::kCorruptData,
                {path, "not a safetensors file"});

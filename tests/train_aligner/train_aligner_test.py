@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import io
 import itertools
+import json
 import math
 import pathlib
 import sys
@@ -202,6 +203,23 @@ class Calibration(unittest.TestCase):
             self.assertLess(abs(math.log(scale * (1 + n / 40))), 0.3, (n, found))
 
 
+    def test_match_is_found_again(self):
+        """Of normal contrasts with variance v, a about m + c v with own and m - c v with foreign sound, the log-odds are
+        2 c (a - m), however many more there are of one sort."""
+        rng = np.random.default_rng(8)
+        m, v, windows = 0.7, 0.3, []
+        for ticks in (5, 25, 125):
+            c = math.sqrt(ticks / (1 + ticks / calibration.MATCH_TICKS))
+            for own, count in ((True, 2000), (False, 8000)):
+                drawn = rng.normal(m + (c if own else -c) * v, math.sqrt(v), count)
+                windows += [("web2", ticks, float(x), own) for x in drawn]
+        with mock.patch.object(calibration, "contrasts", lambda *_: windows):
+            found = calibration.fit_match(None, [])
+        self.assertAlmostEqual(found["match_scale"], 2.0, delta=0.1)
+        self.assertAlmostEqual(found["match_bias"], -2.0 * m, delta=0.1)
+        self.assertEqual(found["matches"], len(windows))
+
+
 class Comparison(unittest.TestCase):
     def test_rank_is_the_share_of_pairs(self):
         rng = np.random.default_rng(2)
@@ -317,6 +335,25 @@ class Runs(unittest.TestCase):
         (folder / "train.tsv").write_text("\n".join(rows) + "\n")
 
     @staticmethod
+    def options(folder, run):
+        return argparse.Namespace(
+            features=[str(folder)], table=[str(folder / "train.tsv")], run=str(folder / run), start=None,
+            steps=5, rate=1e-3, seed=3, leave_out=[], changed_sound=1.0, like_voices=0.5, people=1.0)
+
+    @staticmethod
+    @contextlib.contextmanager
+    def judged(*scores):
+        """Held-out people are this likely at one look after the other; gives the weights that were looked at."""
+        left, seen = list(scores), []
+
+        def fit_lags(net, _):
+            seen.append({key: value.clone() for key, value in net.state_dict().items()})
+            return {"log_likelihood": left.pop(0)}
+
+        with mock.patch.object(train, "fit_lags", fit_lags):
+            yield seen
+
+    @staticmethod
     def held_out(skip=0):
         names = (f"p{k}" for k in itertools.count() if dataset.person_is_held_out(f"web2:p{k}"))
         return next(itertools.islice(names, skip, None))
@@ -325,11 +362,6 @@ class Runs(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             self.write_clips(folder)
-
-            def options(run):
-                return argparse.Namespace(
-                    features=[str(folder)], table=[str(folder / "train.tsv")], run=str(folder / run), start=None,
-                    steps=5, rate=1e-3, seed=3, leave_out=[], changed_sound=1.0, like_voices=0.5, people=1.0)
 
             def stopped_after(marks):
                 """For estimate_lags: stops a run like a power cut, once the state of so many marks was saved."""
@@ -345,16 +377,45 @@ class Runs(unittest.TestCase):
 
             with mock.patch.object(train, "fit_calibration", lambda *_: {"made": 1}), \
                     contextlib.redirect_stdout(io.StringIO()):
-                with mock.patch.object(train, "estimate_lags", stopped_after(99)):
-                    train.train(options("whole"))
-                with mock.patch.object(train, "estimate_lags", stopped_after(2)), self.assertRaises(KeyboardInterrupt):
-                    train.train(options("parts"))
-                with mock.patch.object(train, "estimate_lags", stopped_after(99)):
-                    train.train(options("parts"))
-            whole, parts = (torch.load(folder / run / "best.pt", weights_only=False) for run in ("whole", "parts"))
-            self.assertEqual(whole["step"], 5)
-            for key, value in whole["model"].items():
-                self.assertTrue(torch.equal(value, parts["model"][key]), key)
+                with self.judged(4, 1, 2, 3), mock.patch.object(train, "estimate_lags", stopped_after(99)):
+                    train.train(self.options(folder, "whole"))
+                with self.judged(4), mock.patch.object(train, "estimate_lags", stopped_after(2)), \
+                        self.assertRaises(KeyboardInterrupt):
+                    train.train(self.options(folder, "parts"))
+                with self.judged(1, 2, 3), mock.patch.object(train, "estimate_lags", stopped_after(99)):
+                    train.train(self.options(folder, "parts"))
+            for file, part, step in (("last.pt", "net", 5), ("best.pt", "model", 2)):
+                whole, parts = (torch.load(folder / run / file, weights_only=False) for run in ("whole", "parts"))
+                self.assertEqual(whole["step"], step)
+                self.assertEqual(parts["step"], step, "which look was the best is known after a stop")
+                for key, value in whole[part].items():
+                    self.assertTrue(torch.equal(value, parts[part][key]), key)
+
+    def test_a_run_ends_with_the_weights_that_held_out_people_find_best(self):
+        """Looks are taken after steps 2, 3, 4 and 5."""
+        def no_lags(net, scale, clips):
+            for clip in clips:
+                clip.usable = True
+            return []
+
+        for patience, scores, steps, best in ((2, (1, 9, 7, 7), [2, 3, 4, 5], 3), (1, (1, 9, 7), [2, 3, 4], 3),
+                                              (2, (9, 8, 7), [2, 3, 4], 2)):
+            with tempfile.TemporaryDirectory() as folder, self.judged(*scores) as seen, \
+                    mock.patch.object(train, "fit_calibration", lambda *_: {"made": 1}), \
+                    mock.patch.object(train, "estimate_lags", no_lags), \
+                    mock.patch.object(train, "PATIENCE", patience), contextlib.redirect_stdout(io.StringIO()) as said:
+                folder = pathlib.Path(folder)
+                self.write_clips(folder)
+                train.train(self.options(folder, "run"))
+                rows = [json.loads(row) for row in said.getvalue().splitlines()]
+                self.assertEqual([row["step"] for row in rows if row["event"] == "look"], steps)
+                kept = torch.load(folder / "run" / "best.pt", weights_only=False)
+                self.assertEqual(kept["step"], best)
+                for key, value in seen[steps.index(best)].items():
+                    self.assertTrue(torch.equal(value, kept["model"][key]), key)
+                train.train(self.options(folder, "run"))  # a run that has ended does nothing but end again
+                again = torch.load(folder / "run" / "best.pt", weights_only=False)
+                self.assertEqual(again["step"], best)
 
 
 if __name__ == "__main__":

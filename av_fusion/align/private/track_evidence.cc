@@ -120,9 +120,9 @@ TrackState TrackEvidence::state(std::span<const double> lag_probabilities) const
   const std::int64_t window = bins_.rbegin()->first + 1 - grid_.window_bins;
   const LagPosterior everything = sum();
   if (const auto recent = stretch(window)) {
-    const Offset offset =
-        offset_within_track(*recent, everything.match_log_odds(options_.calibration));
-    if (offset.confidence >= options_.min_confidence) result.recent = offset;
+    const LagEstimate estimate =
+        estimate_within_track(*recent, everything.match_log_odds(options_.calibration));
+    if (is_measurement(estimate, options_)) result.recent = estimate.offset;
   }
   result.whole = measured(everything);
   return result;
@@ -153,7 +153,7 @@ std::vector<TimelinePoint> TrackEvidence::timeline() const {
   const double track_log_odds = sum().match_log_odds(options_.calibration);
   std::vector<TimelinePoint> result;
   for (const Stretch& one : all) {
-    result.push_back({one.t, offset_within_track(one, track_log_odds), id_});
+    result.push_back({one.t, estimate_within_track(one, track_log_odds).offset, id_});
   }
   return result;
 }
@@ -171,15 +171,16 @@ LagPosterior TrackEvidence::sum_of_window(std::int64_t first_bin) const {
   return sum;
 }
 
-/// With the confidence that stretch and track together give it. The log-odds of the track hold the
+/// With the match that stretch and track together make likely. The log-odds of the track hold the
 /// stretch's own by its share of the ticks, so only the rest of those is added.
-Offset TrackEvidence::offset_within_track(const Stretch& stretch, double track_log_odds) const {
+LagEstimate TrackEvidence::estimate_within_track(const Stretch& stretch,
+                                                 double track_log_odds) const {
   const double rest = 1 - stretch.ticks / static_cast<double>(valid_ticks_);
-  Offset offset = stretch.estimate.offset;
-  offset.confidence =
-      stretch.estimate.within_40_ms *
+  LagEstimate estimate = stretch.estimate;
+  estimate.match_probability =
       sigmoid(std::min(track_log_odds, kSurestTrack) + rest * stretch.match_log_odds);
-  return offset;
+  estimate.offset.confidence = estimate.within_40_ms * estimate.match_probability;
+  return estimate;
 }
 
 /// The stretch of one window from `first_bin`; nothing if it holds too little or its best lag is at

@@ -87,7 +87,7 @@ class TrackEvidence {
   bool is_attention_due(MediaTime tick);
   MediaTime end_time() const { return last_ + options_.tick_hop; }
   std::optional<Stretch> stretch(std::int64_t first_bin) const;
-  Offset offset_within_track(const Stretch& stretch, double track_log_odds) const;
+  LagEstimate estimate_within_track(const Stretch& stretch, double track_log_odds) const;
 
   int id_;
   const AlignmentOptions& options_;
