@@ -32,7 +32,7 @@ from model import AlignerNet, Config
 
 REFERENCE = ("grid_s1", "grid_more", "made")       # lag 0 by definition or by construction
 AUGMENTATIONS = ("tempo", "pictures", "warp", "shade", "lips", "sound", "throat")  # warp, shade, throat: parts of others
-FIRST_LOOK, LOOKS, PATIENCE = 0.4, 12, 4           # share of the steps; looks from there on; fruitless ones in a row
+FIRST_LOOK, LOOKS, PATIENCE = 0.4, 12, 8           # share of the steps; looks from there on; fruitless ones in a row
 PRIOR_LAG = {"lrwar": 4.0, "webcam_tr": 0.0, "syllables": 0.0}  # starting points, in 10 ms frames
 
 
