@@ -163,8 +163,8 @@ TEST(AlignmentBuilder, ListenersAloneAreNotMeasured) {
   EXPECT_TRUE(contains(alignment.reason, "no face in view")) << alignment.reason;
 }
 
-/// Has seen a face, of which `options` will say that it makes the sound with this probability.
-AlignmentBuilder builder_with_match(double probability, AlignmentOptions& options) {
+/// Has seen a face that makes the sound with this probability.
+AlignmentBuilder builder_with_match(double probability, AlignmentOptions options) {
   constexpr std::int64_t kTicks = 100;  // one stretch of the timeline
   options.calibration.match_scale = 0;  // so the probability is that of the bias
   options.calibration.match_bias =
@@ -201,9 +201,8 @@ TEST(AlignmentBuilder, AFaceMustMakeTheSoundAsLikelyAsMinMatch) {
 
 TEST(AlignmentBuilder, TwoInThreeIsNotEnoughUnlessTheHostSaysSo) {
   for (const double probability : {0.67, 0.73}) {
-    AlignmentOptions options = options_for_tests();
-    const Alignment alignment =
-        builder_with_match(probability, options).finish(good_context());
+    AlignmentBuilder builder = builder_with_match(probability, options_for_tests());
+    const Alignment alignment = builder.finish(good_context());
     EXPECT_EQ(alignment.offset.has_value(), probability > 0.7) << alignment.reason;
   }
 }
