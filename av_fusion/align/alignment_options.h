@@ -16,7 +16,7 @@ struct AlignmentOptions {
   std::int64_t width = 100;                 ///< lags run from -width to +width; >= 2
   std::int64_t heads = 0;                   ///< attention heads of the evidence; >= 1
   MediaDuration window = {4'000'000};       ///< length of one stretch of the timeline
-  MediaDuration hop = {1'000'000};          ///< time between neighbouring stretches
+  MediaDuration hop = {1'000'000};  ///< between stretches, of all faces from the first tick on
   MediaDuration attention_hop = {200'000};  ///< one attention frame a face each so often
   MediaDuration keep = {0};     ///< results older than this are forgotten, > window; 0: none are
   std::int64_t min_ticks = 10;  ///< fewer valid ticks are "too short", in a stretch as in the file

@@ -385,11 +385,47 @@ TEST(AlignmentBuilder, StretchesMayBeShorterThanWhatIsTooShortForAFile) {
   EXPECT_EQ(alignment.timeline.size(), 49U);
 }
 
+TEST(AlignmentBuilder, AFaceThatComesLaterIsCutIntoTheSameStretches) {
+  for (const auto& [window, hop] : {std::pair{2.0, 2.0}, {5.0, 5.0}, {4.0, 2.0}, {2.0, 4.0}}) {
+    AlignmentOptions options = options_for_tests();
+    options.window = MediaDuration::from_seconds(window);
+    options.hop = MediaDuration::from_seconds(hop);
+    SyntheticTrack late = track_with_lag(40, 500);
+    late.start = MediaTime::from_seconds(5.4);  // to 25.4 s
+    AlignmentBuilder builder(options);
+    builder.add(1, make_evidence(track_with_lag(40, 700)));
+    builder.add(2, make_evidence(late));
+    int whole = 0;
+    for (const TimelinePoint& point : builder.finish(good_context()).timeline) {
+      const double begin = point.t.seconds() - window / 2;
+      // The first and the last lack what lies before and after the face.
+      if (point.track == 1 || begin < 5.4 || begin + window > 25.4) continue;
+      EXPECT_NEAR(std::remainder(begin, hop), 0, 1e-6) << window << " " << hop;
+      ++whole;
+    }
+    EXPECT_GT(whole, 2);
+  }
+}
+
 TEST(AlignmentBuilder, AShortClipHasOneTimelinePoint) {
   const Alignment alignment = align(make_evidence(track_with_lag(30, 30)));  // 1.2 s
   ASSERT_EQ(alignment.timeline.size(), 1u);
   EXPECT_NEAR(alignment.timeline[0].t.seconds(), 0.6, 1e-9);
   EXPECT_NEAR(alignment.timeline[0].offset.ms, -30, 6);
+}
+
+TEST(AlignmentBuilder, AShortFaceThatComesLaterHasOneTimelinePoint) {
+  AlignmentOptions options = options_for_tests();
+  options.hop = MediaDuration::from_seconds(2);
+  SyntheticTrack late = track_with_lag(30, 25);
+  late.start = MediaTime::from_seconds(5.4);  // to 6.4 s, in the middle of the stretch from 4 to 8
+  AlignmentBuilder builder(options);
+  builder.add(1, make_evidence(track_with_lag(30, 250)));
+  builder.add(2, make_evidence(late));
+  const Alignment alignment = builder.finish(good_context());
+  EXPECT_EQ(std::count_if(alignment.timeline.begin(), alignment.timeline.end(),
+                          [](const TimelinePoint& point) { return point.track == 2; }),
+            1);
 }
 
 /// The mean confidence of the points of a timeline from one time to another.

@@ -202,7 +202,6 @@ class Calibration(unittest.TestCase):
             scale = found["evidence_scale"] / (1 + n / found["correlated_ticks"])
             self.assertLess(abs(math.log(scale * (1 + n / 40))), 0.3, (n, found))
 
-
     def test_match_is_found_again(self):
         """Of normal contrasts with variance v, a about m + c v with own and m - c v with foreign sound, the log-odds are
         2 c (a - m), however many more there are of one sort."""
@@ -316,6 +315,17 @@ class Checkpoints(unittest.TestCase):
             self.assertGreater(float((norm.running_var - 1).abs().max()), 0.01)
 
 
+class EarlyStopping(unittest.TestCase):
+    def test_a_better_look_begins_the_count_anew(self):
+        stop, over = train.EarlyStop(), []
+        with mock.patch.object(train, "PATIENCE", 2):
+            for step, score in enumerate((5, 4, 6, 5, 6, 7)):
+                stop.look(score, step)
+                over.append(stop.is_over)
+        self.assertEqual(over, [False, False, False, False, True, False])
+        self.assertEqual(stop.best["step"], 5)
+
+
 class Runs(unittest.TestCase):
     """The whole of train.py on clips small enough for a test: a run that was stopped ends as one that was not."""
 
@@ -393,13 +403,16 @@ class Runs(unittest.TestCase):
 
     def test_a_run_ends_with_the_weights_that_held_out_people_find_best(self):
         """Looks are taken after steps 2, 3, 4 and 5."""
-        def no_lags(net, scale, clips):
-            for clip in clips:
-                clip.usable = True
-            return []
-
-        for patience, scores, steps, best in ((2, (1, 9, 7, 7), [2, 3, 4, 5], 3), (1, (1, 9, 7), [2, 3, 4], 3),
+        for patience, scores, steps, best in ((2, (1, 9, 9, 7), [2, 3, 4, 5], 3), (1, (1, 9, 7), [2, 3, 4], 3),
                                               (2, (9, 8, 7), [2, 3, 4], 2)):
+            scales = []  # at the marks, which are after steps 1, 2 and 3, and at the end
+
+            def no_lags(net, scale, clips):
+                scales.append({key: value.clone() for key, value in scale.state_dict().items()})
+                for clip in clips:
+                    clip.usable = True
+                return []
+
             with tempfile.TemporaryDirectory() as folder, self.judged(*scores) as seen, \
                     mock.patch.object(train, "fit_calibration", lambda *_: {"made": 1}), \
                     mock.patch.object(train, "estimate_lags", no_lags), \
@@ -411,6 +424,8 @@ class Runs(unittest.TestCase):
                 self.assertEqual([row["step"] for row in rows if row["event"] == "look"], steps)
                 kept = torch.load(folder / "run" / "best.pt", weights_only=False)
                 self.assertEqual(kept["step"], best)
+                self.assertEqual(rows[-1]["step"], best)
+                self.assertEqual(kept["evidence"], scales[best - 1])
                 for key, value in seen[steps.index(best)].items():
                     self.assertTrue(torch.equal(value, kept["model"][key]), key)
                 train.train(self.options(folder, "run"))  # a run that has ended does nothing but end again

@@ -32,4 +32,8 @@ std::int64_t BinGrid::bin_of(MediaTime time) const {
   return floor_divide((time - anchor).us, bin_length.us);
 }
 
+std::int64_t BinGrid::stretch_of(std::int64_t bin) const {
+  return floor_divide(bin, hop_bins) * hop_bins;
+}
+
 }  // namespace av_fusion

@@ -15,6 +15,9 @@ struct BinGrid {
   explicit BinGrid(const AlignmentOptions& options);
 
   std::int64_t bin_of(MediaTime time) const;
+  /// First bin of the last stretch that begins with `bin` or before it. The stretches of all faces
+  /// lie a whole number of hops after the anchor.
+  std::int64_t stretch_of(std::int64_t bin) const;
   MediaTime start_of(std::int64_t bin) const { return anchor + bin_length * bin; }
 
   MediaTime anchor;  ///< start of bin 0: the first tick of the file

@@ -60,7 +60,7 @@ bool TrackEvidence::is_attention_due(MediaTime tick) {
 LagPosterior& TrackEvidence::bin_at(MediaTime tick) {
   const std::int64_t bin = grid_.bin_of(tick);
   if (bins_.empty()) {
-    next_stretch_ = bin;
+    next_stretch_ = grid_.stretch_of(bin);
   } else if (bins_.rbegin()->first != bin) {
     past_.merge(bins_.rbegin()->second);
     finish_stretches(bin);
@@ -145,7 +145,7 @@ FaceTrack TrackEvidence::face_track() const {
 std::vector<TimelinePoint> TrackEvidence::timeline() const {
   if (bins_.empty()) return {};
   std::vector<Stretch> all = stretches_;
-  const bool is_only_one = next_stretch_ == grid_.bin_of(first_);
+  const bool is_only_one = next_stretch_ == grid_.stretch_of(grid_.bin_of(first_));
   const bool is_whole = next_stretch_ + grid_.window_bins == bins_.rbegin()->first + 1;
   if (is_only_one || is_whole) {
     if (const auto last = stretch(next_stretch_)) all.push_back(*last);
